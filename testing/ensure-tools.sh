@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the interop tests need and this machine lacks, and says so: a JDK and Maven through
-# apt, Apache Hadoop's jars through Maven (into ~/.m2), one native library out of a jar, other people's
+# apt, Chromium too, Apache Hadoop's jars through Maven (into ~/.m2), one native library out of a jar, other people's
 # clients of HDFS and of REST from PyPI and npm.
 # Leaves target/interop/classpath.txt, target/interop/native/libhadoop.so, target/interop/python and
 # target/interop/node. Quick when all is there.
@@ -42,9 +42,13 @@ for wanted in sys.argv[1:]:
         raise SystemExit(1)" $python_packages 2>/dev/null
 }
 
-node_webhdfs=1.2.0
+# A client of WebHDFS; what drives Chromium, and what checks that pages are accessible.
+node_packages="webhdfs@1.2.0 playwright-core@1.65.1 axe-core@4.14.1"
 node_is_good() {
-  [ "$(node -p "require('$out/node/node_modules/webhdfs/package.json').version" 2>/dev/null)" = "$node_webhdfs" ]
+  local wanted
+  for wanted in $node_packages; do
+    grep -q "\"version\": \"${wanted#*@}\"" "$out/node/node_modules/${wanted%@*}/package.json" 2>/dev/null || return 1
+  done
 }
 
 missing=()
@@ -65,6 +69,7 @@ if ! node_is_good; then
   command -v node >/dev/null || missing+=(nodejs)
   command -v npm >/dev/null || missing+=(npm)
 fi
+command -v chromium >/dev/null || missing+=(chromium)
 [ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
 
 # A server that hangs or refuses for a moment is asked again: what came is kept.
@@ -104,9 +109,9 @@ if ! python_is_good; then
 fi
 
 if ! node_is_good; then
-  say "installing webhdfs $node_webhdfs from npm into target/interop/node"
+  say "installing $node_packages from npm into target/interop/node"
   rm -rf "$out/node"
   mkdir -p "$out/node"
-  npm install --prefix "$out/node" --no-audit --no-fund --ignore-scripts "webhdfs@$node_webhdfs" >"$out/npm.log" 2>&1 ||
+  npm install --prefix "$out/node" --no-audit --no-fund --ignore-scripts $node_packages >"$out/npm.log" 2>&1 ||
     { tail -5 "$out/npm.log"; exit 1; }
 fi

@@ -1,16 +1,19 @@
 //! Where log lines go: to standard error for daemons, to a file for an embedded cluster.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::Arc;
 
 use tracing::Level;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{fmt, reload};
 
 use zerohop_conf::{Conf, ineffective_keys, unknown_keys};
+use zerohop_daemon::process_log::process_log;
 use zerohop_transport::waits::WAITS;
 
 use crate::failure::{Failure, Outcome};
@@ -19,8 +22,29 @@ use crate::waiting::Waiting;
 /// The audit log is off, as Hadoop's scripts have it (`HDFS_AUDIT_LOGGER=INFO,NullAppender`).
 const DEFAULT: &str = "info,org.apache.hadoop.hdfs.server.namenode.FSNamesystem.audit=off";
 
-fn filter() -> EnvFilter {
-    EnvFilter::try_from_env("ZEROHOP_LOG").unwrap_or_else(|_| EnvFilter::new(DEFAULT))
+/// The levels of a daemon's log at its start.
+fn directives() -> String {
+    let wanted = std::env::var("ZEROHOP_LOG").ok();
+    let wanted = wanted.filter(|wanted| EnvFilter::try_new(wanted).is_ok());
+    wanted.unwrap_or_else(|| DEFAULT.to_owned())
+}
+
+/// Lines go to `writer`, and the newest are kept for the pages, which may change the levels.
+fn begin<W>(writer: impl Fn() -> W + Send + Sync + 'static)
+where
+    W: Write + 'static,
+{
+    let log = process_log();
+    let base = directives();
+    let (filter, levels) = reload::Layer::new(EnvFilter::new(&base));
+    let lines = fmt::layer().with_ansi(false).with_writer(move || log.tee(writer()));
+    tracing_subscriber::registry().with(filter).with(lines).init();
+    let apply = move |text: &str| {
+        let filter = EnvFilter::try_new(text).map_err(|error| error.to_string())?;
+        levels.reload(filter).map_err(|error| error.to_string())
+    };
+    log.begin(&base, Box::new(apply));
+    log_panics();
 }
 
 /// What a command of the user prints on standard error beside its own output: warnings about the
@@ -52,9 +76,7 @@ pub fn of_client(conf: &Conf) {
 
 /// Lines go to standard error.
 pub fn to_stderr() {
-    let builder = tracing_subscriber::fmt().with_env_filter(filter()).with_ansi(false);
-    builder.with_writer(std::io::stderr).init();
-    log_panics();
+    begin(std::io::stderr);
 }
 
 /// Panics are lines of the log too, with the calls that led to them.
@@ -72,8 +94,21 @@ pub fn to_file(path: &Path) -> Outcome {
     let file = file.map_err(|error| {
         Failure::io(format!("cannot write the log {}: {error}", path.display()))
     })?;
-    let builder = tracing_subscriber::fmt().with_env_filter(filter()).with_ansi(false);
-    builder.with_writer(Mutex::new(file)).init();
-    log_panics();
+    // Appends of whole lines by several threads do not mix.
+    let file = Arc::new(file);
+    begin(move || SharedFile(Arc::clone(&file)));
     Ok(())
+}
+
+/// A file that several threads append lines to.
+struct SharedFile(Arc<File>);
+
+impl Write for SharedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        (&*self.0).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        (&*self.0).flush()
+    }
 }

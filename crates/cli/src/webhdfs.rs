@@ -7,15 +7,18 @@ use bytes::Bytes;
 use zerohop_client::{LocalAnswer, LocalNameNode, User};
 use zerohop_conf::{Conf, ConfError};
 use zerohop_datanode::DataNode;
-use zerohop_gateway::{ChosenDatanode, HostNameNode, webhdfs_of_datanode, webhdfs_of_namenode};
+use zerohop_gateway::{ChosenDatanode, HostNameNode, rest_of_namenode, webhdfs_of_datanode};
 use zerohop_namenode::{LocalCalls, NameNode};
 use zerohop_wire::CallerIdentity;
 
-/// Serves WebHDFS on the NameNode's HTTP port. DataNodes reach the NameNode at the authority of fs.defaultFS.
+/// Serves WebHDFS and the file browser on the NameNode's HTTP port. DataNodes reach the NameNode at the authority of fs.defaultFS.
 pub fn serve_namenode(node: &NameNode, conf: &Conf) -> Result<(), ConfError> {
     let host = Arc::new(Host(node.local_calls()));
-    let router = webhdfs_of_namenode(conf.clone(), rpc_address(node, conf), host)?;
-    router.into_iter().for_each(|router| node.serve_webhdfs(router));
+    let rest = rest_of_namenode(conf.clone(), rpc_address(node, conf), host, node.page_site())?;
+    if let Some(rest) = rest {
+        node.serve_webhdfs(rest.webhdfs);
+        node.serve_explorer(rest.explorer);
+    }
     Ok(())
 }
 

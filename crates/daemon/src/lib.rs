@@ -11,4 +11,5 @@ pub mod http;
 pub mod listen;
 pub mod log_limiter;
 pub mod process;
+pub mod process_log;
 pub mod storage;

@@ -1,11 +1,11 @@
-//! The pages of the DataNode: `/shortcircuit`, who reads locally, `/heatmap` and `/slow`, how long disks take, `/blockScannerReport`, how far the replicas are verified,
+//! The HTTP port of the DataNode: the pages for people (`web`), `/shortcircuit`, who reads locally, `/heatmap` and `/slow`, how long disks take, `/blockScannerReport`, how far the replicas are verified,
 //! what every daemon has, and the place of WebHDFS.
 
 use crate::disk_pages;
 use crate::jmx;
 use crate::node::Node;
 use crate::short_circuit::listing;
-use askama::Template;
+use crate::web;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::Response;
@@ -16,12 +16,6 @@ use zerohop_conf::Conf;
 use zerohop_daemon::http::{
     HandlerThreads, HeatMaps, Page, StandardPages, Unavailable, heat_page, standard_pages,
 };
-
-#[derive(Template)]
-#[template(path = "index.html")]
-struct Index<'a> {
-    host_name: &'a str,
-}
 
 /// What handlers need.
 #[derive(Clone)]
@@ -44,8 +38,8 @@ pub(crate) fn router(node: Arc<Node>, threads: usize) -> Router {
         move || of_conf.reconfiguration.conf(),
         threads.clone(),
     );
+    let web = web::routes(Arc::clone(&node), threads.clone());
     Router::new()
-        .route("/", get(index))
         .route("/shortcircuit", get(short_circuit))
         .route("/blockScannerReport", get(block_scanner_report))
         .route("/slow", get(slow))
@@ -53,6 +47,7 @@ pub(crate) fn router(node: Arc<Node>, threads: usize) -> Router {
         .with_state(Pages { node, threads })
         .merge(heat)
         .merge(standard)
+        .merge(web)
 }
 
 /// Makes the maps of this DataNode's volumes.
@@ -68,13 +63,6 @@ impl StandardPages for Node {
 
     fn beans(&self) -> Vec<Value> {
         jmx::beans(self)
-    }
-}
-
-async fn index(State(Pages { node, .. }): State<Pages>) -> Page {
-    match (Index { host_name: &node.settings.host_name }).render() {
-        Ok(page) => Page::html(page),
-        Err(error) => Page::failed(&error),
     }
 }
 

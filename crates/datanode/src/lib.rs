@@ -24,6 +24,7 @@ mod store;
 #[cfg(test)]
 mod test_node;
 mod transfer;
+mod web;
 
 pub use datanode::{DataNode, StartOption};
 pub use error::Error;

@@ -10,6 +10,7 @@ use crate::short_circuit::SocketState;
 use crate::store::replica::Replica;
 use crate::store::volume::DataVolume;
 use crate::store::{Failure, Opened, ReplicaFiles, Store, Suspicion, mark_restart};
+use crate::transfer::running::RunningOperations;
 use crate::transfer::threads::Threads;
 use crate::transfer::throttle::Throttle;
 use parking_lot::RwLock;
@@ -64,6 +65,8 @@ pub(crate) struct Node {
     pub(crate) settings: Settings,
     pub(crate) store: Arc<Store>,
     pub(crate) threads: Threads,
+    /// What the connections are at, for pages.
+    pub(crate) operations: Arc<RunningOperations>,
     pub(crate) balance_throttle: Throttle,
     pub(crate) peer_latencies: Arc<PeerLatencies>,
     pub(crate) addresses: OnceLock<Addresses>,
@@ -98,6 +101,7 @@ impl Node {
     ) -> Arc<Self> {
         Arc::new(Self {
             threads: Threads::new("transfer", settings.max_transfer_threads),
+            operations: Arc::default(),
             balance_throttle: Throttle::new(settings.balance_bandwidth),
             peer_latencies: Arc::new(PeerLatencies::new(settings.peer_stats)),
             reconfiguration,

@@ -30,8 +30,8 @@ pub(crate) trait Face: Send + Sync + 'static {
 }
 
 /// Answers all requests by a face.
-pub(crate) fn router<F: Face>(face: F) -> Router {
-    Router::new().fallback(handle::<F>).with_state(Arc::new(face))
+pub(crate) fn router<F: Face>(face: Arc<F>) -> Router {
+    Router::new().fallback(handle::<F>).with_state(face)
 }
 
 async fn handle<F: Face>(

@@ -158,10 +158,15 @@ impl Failure {
         json!({ "message": self.message, "exception": name, "javaClassName": self.class })
     }
 
+    /// The status that servers with these rules give it.
+    pub(crate) fn status(&self, statuses: Statuses) -> StatusCode {
+        self.status.unwrap_or_else(|| statuses.of_class(&self.class))
+    }
+
     /// The answer, as servers with these rules give it.
     pub(crate) fn response(self, statuses: Statuses) -> Response {
         let body = json!({ "RemoteException": self.exception() });
-        let status = self.status.unwrap_or_else(|| statuses.of_class(&self.class));
+        let status = self.status(statuses);
         let kind = [(header::CONTENT_TYPE, "application/json")];
         let mut response = (status, kind, body.to_string()).into_response();
         if status == StatusCode::METHOD_NOT_ALLOWED {

@@ -8,6 +8,7 @@ use crate::clients::Clients;
 use crate::cookies::{CookieError, Cookies};
 use crate::data::{self, Uploads};
 use crate::description;
+use crate::explorer::ExplorerHost;
 use crate::face::Face;
 use crate::failure::{Failure, METHODS, Statuses};
 use crate::operation::Operation;
@@ -16,11 +17,12 @@ use crate::rates::RequestRates;
 use crate::request::Request;
 use crate::upload::CreateDefaults;
 use axum::body::Body;
-use axum::http::{HeaderName, HeaderValue, Method, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::response::Response;
 use std::net::SocketAddr;
 use zerohop_client::{FileSystem, User};
 use zerohop_conf::{Conf, keys};
+use zerohop_pages::{NavLink, Site};
 
 /// HttpFS's face. The gateway's own user acts for all others, so that the NameNode's rules of `hadoop.proxyuser.*` have the
 /// last word.
@@ -52,6 +54,11 @@ impl HttpFs {
         };
         let (login, clients) = (User::of_process(), Clients::default());
         Ok(Self { conf, login, callers, cookies, access, rates, clients, uploads })
+    }
+
+    /// The configuration of the cluster.
+    pub(crate) fn conf(&self) -> &Conf {
+        &self.conf
     }
 
     /// The files that are being appended to.
@@ -92,6 +99,34 @@ impl HttpFs {
             };
             FileSystem::connect_as(&self.conf, None, user)
         })
+    }
+}
+
+impl ExplorerHost for HttpFs {
+    async fn file_system(
+        &self,
+        params: &Params,
+        headers: &HeaderMap,
+        from: SocketAddr,
+    ) -> Result<FileSystem, Failure> {
+        let known = self.cookies.user(headers);
+        let user = self.callers.user(params, from.ip(), known.as_deref()).await?;
+        let caller = user.real.as_ref().unwrap_or(&user.name);
+        if self.rates.refusal(from.ip(), caller).is_some() {
+            return Err(Failure::too_many(format!("Too many requests of {caller}")));
+        }
+        self.client(user)
+    }
+
+    fn check(&self, operation: Operation) -> Result<(), Failure> {
+        self.access.check(operation)
+    }
+
+    fn site(&self) -> Site {
+        let nav = [("/explorer", "Files"), ("/configuration", "Configuration"), ("/logs", "Log")];
+        let nav = nav.into_iter().map(|(href, label)| NavLink { href, label }).collect();
+        let name = self.conf.default_fs().unwrap_or_default().to_owned();
+        Site { kind: "Gateway", name, state: None, nav }
     }
 }
 

@@ -23,9 +23,11 @@ mod datanode;
 mod description;
 mod drained;
 mod exchange;
+mod explorer;
 mod face;
 mod failure;
 mod file_body;
+mod gateway_pages;
 mod glob;
 mod httpfs;
 mod leftovers;
@@ -56,7 +58,7 @@ use axum::http::Request;
 use axum::response::Response;
 use datanode::DataNodeFace;
 use httpfs::HttpFs;
-use namenode::NameNodeFace;
+use namenode::{NameNodeExplorer, NameNodeFace};
 use std::future::Future;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -65,21 +67,36 @@ use tower_service::Service;
 use zerohop_conf::{Conf, ConfError, Role, check_protections, keys};
 use zerohop_daemon::http::{HttpOptions, HttpServer, MinimumRate, QueryValues, profile_page};
 use zerohop_daemon::process;
+use zerohop_pages::Site;
 
-/// WebHDFS for the port of a NameNode in this process, which DataNodes reach at `rpc_address` (`host:port`, or a name service).
+/// WebHDFS and the file browser for the port of a NameNode in this process, which DataNodes reach at `rpc_address` (`host:port`, or a name service).
 /// None where `dfs.webhdfs.enabled` is false.
 ///
 /// # Errors
 /// If the configuration is wrong.
-pub fn webhdfs_of_namenode(
+pub fn rest_of_namenode(
     conf: Conf,
     rpc_address: String,
     namenode: Arc<dyn HostNameNode>,
-) -> Result<Option<Router>, ConfError> {
+    site: impl Fn() -> Site + Send + Sync + 'static,
+) -> Result<Option<NameNodeRest>, ConfError> {
     if !conf.get(&keys::DFS_WEBHDFS_ENABLED)? {
         return Ok(None);
     }
-    Ok(Some(face::router(NameNodeFace::new(conf, rpc_address, namenode)?)))
+    let face = Arc::new(NameNodeFace::new(conf, rpc_address, namenode)?);
+    let explorer = NameNodeExplorer { face: Arc::clone(&face), site: Box::new(site) };
+    Ok(Some(NameNodeRest {
+        webhdfs: face::router(face),
+        explorer: explorer::router(Arc::new(explorer)),
+    }))
+}
+
+/// What a NameNode's port has of this crate.
+pub struct NameNodeRest {
+    /// Below `/webhdfs/v1`.
+    pub webhdfs: Router,
+    /// The file browser, at `/explorer`.
+    pub explorer: Router,
 }
 
 /// WebHDFS for the port of a DataNode. None where `dfs.webhdfs.enabled` is false.
@@ -90,14 +107,15 @@ pub fn webhdfs_of_datanode(conf: Conf) -> Result<Option<Router>, ConfError> {
     if !conf.get(&keys::DFS_WEBHDFS_ENABLED)? {
         return Ok(None);
     }
-    Ok(Some(face::router(DataNodeFace::new(conf)?)))
+    Ok(Some(face::router(Arc::new(DataNodeFace::new(conf)?))))
 }
 
 /// The gateway's port, taken and not served yet.
 pub struct Gateway {
     server: HttpServer,
-    face: HttpFs,
+    face: Arc<HttpFs>,
     conf: Arc<Conf>,
+    threads: usize,
     scheme: &'static str,
 }
 
@@ -113,7 +131,8 @@ impl Gateway {
             (conf.get(&keys::HTTPFS_HTTP_HOSTNAME)?, conf.get(&keys::HTTPFS_HTTP_PORT)?);
         let tls = certificate::certificate(&conf)?;
         takeover::name_clients(&mut conf, &process::host_name(), port);
-        let face = HttpFs::new(conf.clone())?;
+        let threads = options.handler_threads;
+        let face = Arc::new(HttpFs::new(conf.clone())?);
         let not_taken = |source| Error::Address { address: format!("{host}:{port}"), source };
         let mut addresses = (host.as_str(), port).to_socket_addrs().map_err(not_taken)?;
         let address = addresses.next().ok_or_else(|| not_taken(io::ErrorKind::NotFound.into()))?;
@@ -122,7 +141,7 @@ impl Gateway {
         if let Some(tls) = tls {
             server = server.with_tls(tls);
         }
-        Ok(Self { server, face, conf: Arc::new(conf), scheme })
+        Ok(Self { server, face, conf: Arc::new(conf), threads, scheme })
     }
 
     /// The address, with the port that was taken.
@@ -145,7 +164,7 @@ impl Gateway {
         stop: impl Future<Output = ()> + Send + 'static,
     ) -> io::Result<impl Future<Output = ()> + Send + 'static> {
         let appends = self.face.appends();
-        let router = with_profile(face::router(self.face), self.conf);
+        let router = with_profile(gateway_pages::router(self.face, self.threads), self.conf);
         let serving = self.server.serve_until(router, stop)?;
         Ok(async move {
             serving.await;

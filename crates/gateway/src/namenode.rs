@@ -5,13 +5,15 @@ use crate::callers::Callers;
 use crate::clients::Clients;
 use crate::csrf::Csrf;
 use crate::data::{self, Uploads};
+use crate::explorer::ExplorerHost;
 use crate::face::Face;
 use crate::failure::{Failure, Statuses};
 use crate::operation::Operation;
-use crate::params::not_of_pattern;
+use crate::params::{Params, not_of_pattern};
 use crate::redirects::Redirects;
 use crate::request::Request;
 use axum::body::Body;
+use axum::http::HeaderMap;
 use axum::response::Response;
 use regex::Regex;
 use serde_json::{Value, json};
@@ -21,6 +23,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use zerohop_client::{DatanodeInfo, ErrorKind, FileStatus, FileSystem, LocalNameNode, User};
 use zerohop_conf::{Conf, ConfError, keys};
+use zerohop_pages::Site;
 
 /// A DataNode's host and HTTP port, or none.
 pub type ChosenDatanode = Pin<Box<dyn Future<Output = Option<(String, u16)>> + Send>>;
@@ -208,6 +211,32 @@ async fn about_absent_feature(
         Operation::GetSnapshottableDirectoryList => json!({ "SnapshottableDirectoryList": null }),
         _ => return Ok(None),
     }))
+}
+
+/// The file browser on the NameNode's port.
+pub(crate) struct NameNodeExplorer {
+    pub(crate) face: Arc<NameNodeFace>,
+    pub(crate) site: Box<dyn Fn() -> Site + Send + Sync>,
+}
+
+impl ExplorerHost for NameNodeExplorer {
+    async fn file_system(
+        &self,
+        params: &Params,
+        _: &HeaderMap,
+        from: SocketAddr,
+    ) -> Result<FileSystem, Failure> {
+        let from = from.ip().to_canonical();
+        self.face.client(self.face.callers.user(params, from, None).await?, from)
+    }
+
+    fn check(&self, _: Operation) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn site(&self) -> Site {
+        (self.site)()
+    }
 }
 
 impl Face for NameNodeFace {

@@ -19,6 +19,12 @@ pub(crate) struct Request {
 }
 
 impl Request {
+    /// A CREATE without parameters, as a form of the file browser asks for it.
+    pub(crate) fn of_form(path: &str) -> Self {
+        let (operation, params) = (Operation::Create, Params::default());
+        Self { operation, path: path.to_owned(), params, is_hoop: false }
+    }
+
     /// Reads a request to HttpFS's port.
     pub(crate) fn of_httpfs(method: &Method, uri: &Uri) -> Result<Self, Failure> {
         check_method(method)?;

@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::jmx;
 use crate::journals::{Journals, OpenJournal};
 use crate::shown::Shown;
+use crate::web;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
@@ -33,11 +34,12 @@ struct Pages {
 pub(crate) fn router(shown: Arc<Shown>, threads: usize) -> Router {
     let standard = standard_pages(Arc::clone(&shown), &HandlerThreads::new(threads));
     let threads = HandlerThreads::new(threads);
+    let web = web::routes(Arc::clone(&shown), &threads);
     Router::new()
-        .route("/", get(index))
         .route("/getJournal", get(get_journal))
         .with_state(Pages { shown, threads })
         .merge(standard)
+        .merge(web)
 }
 
 impl StandardPages for Shown {
@@ -48,24 +50,6 @@ impl StandardPages for Shown {
     fn beans(&self) -> Vec<Value> {
         jmx::beans(self)
     }
-}
-
-async fn index(State(Pages { shown, .. }): State<Pages>) -> Page {
-    let mut text = format!("JournalNode {}\n", shown.rpc);
-    for journal in shown.journals.all() {
-        let figures = journal.figures();
-        let state = match figures.info {
-            Some(_) => format!(
-                "epoch {}, transactions up to {}, {} behind",
-                figures.promised_epoch,
-                figures.highest,
-                figures.lag()
-            ),
-            None => "not formatted".to_owned(),
-        };
-        text.push_str(&format!("journal {}: {state}\n", journal.id));
-    }
-    Page::text(text)
 }
 
 /// A segment's file as it is, padding included (`GetJournalEditServlet`).

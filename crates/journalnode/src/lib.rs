@@ -32,6 +32,7 @@ mod shown;
 mod status;
 mod storage;
 mod sync;
+mod web;
 mod worker;
 
 pub use node::{Error, JournalNode};

@@ -7,6 +7,7 @@ use crate::file_copier::FileCopier;
 use crate::following::Following;
 use crate::ha::{HaState, HaStatus, OperationCategory};
 use crate::hosts::Hosts;
+use crate::hot_directories::HotDirectories;
 use crate::identity::Identity;
 use crate::image_uploads::ImageUploads;
 use crate::name_service::NameService;
@@ -14,9 +15,11 @@ use crate::racks::Racks;
 use crate::retry::{CallKey, Remember};
 use crate::served::ServedNamespace;
 use crate::settings::{Adjustable, Settings};
+use crate::start_progress::StartProgress;
 use crate::state_jobs::StateJobs;
 use crate::storage::{EditLog, NameStorage, PendingSync};
 use crate::supervise::abort_on_panic;
+use crate::top_users::TopUsers;
 use crate::waiters::Waiters;
 use parking_lot::RwLock;
 use std::sync::{Arc, OnceLock};
@@ -27,6 +30,7 @@ use zerohop_namespace::error::Denied;
 use zerohop_namespace::{Namespace, OpContext, SafeModeNotice};
 use zerohop_transport::groups::{GroupList, Groups};
 use zerohop_transport::reconfigure::Reconfiguration;
+use zerohop_transport::rpc::server::CallActivity;
 use zerohop_wire::TxId;
 
 /// Checks of the tree (`fsck`) at once; more wait. The threads that they run on are needed for other things.
@@ -74,6 +78,14 @@ pub(crate) struct Core {
     pub(crate) webhdfs: MountPoint,
     /// The heat maps of DataNodes in this process.
     pub(crate) heatmap: MountPoint,
+    /// The file browser.
+    pub(crate) explorer: MountPoint,
+    /// Set once, when the RPC servers are there: their ports and what their calls do.
+    rpc_activity: OnceLock<Vec<(u16, Arc<CallActivity>)>>,
+    pub(crate) top_users: TopUsers,
+    pub(crate) hot_directories: HotDirectories,
+    /// How the start went.
+    pub(crate) start_progress: Arc<StartProgress>,
     /// Checks of the tree run on these: each holds a thread as long as its reader lets it.
     pub(crate) checks: HandlerThreads,
     /// Images and segments go to other NameNodes, and come from them, on these.
@@ -94,8 +106,8 @@ impl Core {
         served: ServedNamespace,
         clock: Clock,
         checkpoints: Checkpoints,
-        racks: Racks,
-        hosts: Hosts,
+        (racks, hosts): (Racks, Hosts),
+        (start_progress, top_users): (Arc<StartProgress>, TopUsers),
     ) -> Self {
         Self {
             groups: Groups::from_conf(&conf),
@@ -109,6 +121,11 @@ impl Core {
             file_copier: OnceLock::new(),
             webhdfs: MountPoint::default(),
             heatmap: MountPoint::default(),
+            explorer: MountPoint::default(),
+            rpc_activity: OnceLock::new(),
+            top_users,
+            hot_directories: HotDirectories::default(),
+            start_progress,
             checks: HandlerThreads::new(CHECKS_MAX),
             transfers: HandlerThreads::new(TRANSFERS_MAX),
             conf,
@@ -126,6 +143,16 @@ impl Core {
             transition: tokio::sync::Mutex::default(),
             served,
         }
+    }
+
+    /// The RPC servers, by their ports; none before they are started.
+    pub(crate) fn rpc_activity(&self) -> &[(u16, Arc<CallActivity>)] {
+        self.rpc_activity.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// These are the RPC servers; the first call counts.
+    pub(crate) fn set_rpc_activity(&self, servers: Vec<(u16, Arc<CallActivity>)>) {
+        _ = self.rpc_activity.set(servers);
     }
 
     /// The edit log; closed while this NameNode is a standby.

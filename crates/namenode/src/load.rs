@@ -15,7 +15,9 @@ use crate::retry::RetryCache;
 use crate::served::{Loader, ServedNamespace};
 use crate::settings::Settings;
 use crate::start::{Membership, StartOption};
+use crate::start_progress::{StartPhase, StartProgress};
 use crate::storage::{EditLog, NameStorage, StorageConfig, StorageError, StorageInfo};
+use crate::top_users::TopUsers;
 use crate::transition;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -31,6 +33,7 @@ pub(crate) fn load(
     settings: Settings,
     option: StartOption,
     (membership, failed): (Membership, watch::Sender<Option<String>>),
+    progress: Arc<StartProgress>,
 ) -> Result<Core, Error> {
     let clock = Clock::start();
     let racks = Racks::from_conf(&conf)?;
@@ -44,7 +47,8 @@ pub(crate) fn load(
     let served = ServedNamespace::new(namespace, retries, clock);
     let is_active = membership.state == HaState::Active;
     let has_rollback_image = storage.rollback_images().exist();
-    let mut loader = Loader { served: &served, has_rollback_image };
+    let mut loader = Loader { served: &served, has_rollback_image, progress: &progress };
+    progress.begin(StartPhase::Image);
     let rolls_back = option == StartOption::RollingUpgradeRollback;
     let report = match rolls_back {
         true => storage.rollback_images().load(&mut loader)?,
@@ -71,6 +75,7 @@ pub(crate) fn load(
     // Of several NameNodes a standby makes the checkpoints.
     let is_due = || checkpoint::is_due_at_start(&conf, &report, now_ms);
     if report.needs_save || (!membership.is_enabled && is_due()?) {
+        progress.begin(StartPhase::Checkpoint);
         let saved = storage.save_image(report.last_txid, |image| {
             served.read().save_image(image, image_info(&info, TxId(report.last_txid)))
         });
@@ -82,6 +87,8 @@ pub(crate) fn load(
             Err(error) => tracing::error!("no image was saved, the one before stays: {error}"),
         }
     }
+    progress.finish();
+    let top_users = TopUsers::from_conf(&conf)?;
     let checkpoints = Checkpoints::from_conf(&conf, image)?;
     let following = Following::from_conf(&conf)?;
     served.set_applied(TxId(report.last_txid));
@@ -117,8 +124,8 @@ pub(crate) fn load(
         served,
         clock,
         checkpoints,
-        racks,
-        hosts,
+        (racks, hosts),
+        (progress, top_users),
     ))
 }
 

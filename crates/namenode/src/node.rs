@@ -4,7 +4,7 @@ use crate::Error;
 use crate::core::Core;
 use crate::file_copier::FileCopier;
 use crate::ha::HaState;
-use crate::http;
+use crate::http::{self, Starting};
 use crate::load::load;
 use crate::monitor;
 use crate::name_service::NameService;
@@ -13,9 +13,10 @@ use crate::resources::{self, Resources};
 use crate::rpc::{self, LocalCalls};
 use crate::settings::Settings;
 use crate::start::{Membership, StartOption};
+use crate::start_progress::StartProgress;
 use crate::state_ids::StateIds;
 use crate::storage::StorageError;
-use crate::supervise::supervise;
+use crate::supervise::{AbortedWhenDropped, supervise};
 use crate::transition;
 use axum::Router;
 use parking_lot::Mutex;
@@ -26,6 +27,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use zerohop_conf::{Conf, Role, check_protections, keys};
 use zerohop_daemon::http::{HandlerThreads, HeatMaps, HttpOptions, heat_page};
+use zerohop_pages::{PageOwner, Site};
 use zerohop_transport::rpc::server::{RpcServer, ServerOptions};
 
 /// Heat maps that are drawn at once.
@@ -109,9 +111,14 @@ impl NameNode {
         let http = http::bind(&settings.http_bind, http_options)?;
         let http_addr = http.local_addr();
         let (failed, failure) = watch::channel(None);
+        let progress = Arc::<StartProgress>::default();
+        let starting = Starting::new(settings.rpc_bind.clone(), Arc::clone(&progress));
+        let pages = http.serve(starting.router());
+        let pages = pages.map_err(|source| Error::bind("", "dfs.namenode.http-address", source))?;
+        let pages = AbortedWhenDropped::new(supervise("serving HTTP", pages));
         let core = tokio::task::spawn_blocking({
             let conf = conf.clone();
-            move || load(conf, settings, option, (membership, failed))
+            move || load(conf, settings, option, (membership, failed), progress)
         });
         let core = Arc::new(core.await.map_err(|e| Error::Invalid(e.to_string()))??);
         StateIds::serve(&rpc, &core)?;
@@ -125,10 +132,13 @@ impl NameNode {
             let key = "dfs.namenode.lifeline.rpc-address";
             server.start().map_err(|source| Error::bind("", key, source))?;
         }
-        let pages = http.serve(http::router(core.clone(), handler_threads));
-        let pages = pages.map_err(|source| Error::bind("", "dfs.namenode.http-address", source))?;
+        let servers = [Some(&rpc), service_rpc.as_ref(), lifeline_rpc.as_ref()];
+        let activity = servers.into_iter().flatten();
+        let activity = activity.map(|server| (server.local_addr().port(), server.activity()));
+        core.set_rpc_activity(activity.collect());
+        starting.open(http::router(core.clone(), handler_threads));
         let tasks = vec![
-            supervise("serving HTTP", pages),
+            pages.keep(),
             supervise("monitoring DataNodes and blocks", monitor::run(core.clone())),
             supervise("watching the free space", resources::watch(core.clone(), resources)),
         ];
@@ -161,6 +171,21 @@ impl NameNode {
     /// Answers WebHDFS's URLs by `router`.
     pub fn serve_webhdfs(&self, router: Router) {
         self.core.webhdfs.mount(router);
+    }
+
+    /// What is the same on all pages of this NameNode.
+    pub fn page_site(&self) -> impl Fn() -> Site + Send + Sync + 'static {
+        let core = Arc::downgrade(&self.core);
+        let (kind, name) = ("NameNode", self.core.settings.rpc_bind.clone());
+        move || match core.upgrade() {
+            Some(core) => core.site(),
+            None => Site { kind, name: name.clone(), state: None, nav: Vec::new() },
+        }
+    }
+
+    /// Answers the file browser's URLs by `router`.
+    pub fn serve_explorer(&self, router: Router) {
+        self.core.explorer.mount(router);
     }
 
     /// What another part of this process may ask without a connection.

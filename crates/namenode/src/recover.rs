@@ -8,6 +8,7 @@ use crate::node::NameNode;
 use crate::retry::RetryCache;
 use crate::served::{Loader, ServedNamespace};
 use crate::settings::Settings;
+use crate::start_progress::StartProgress;
 use crate::storage::{NameStorage, RecoveryQuestions, StorageConfig};
 use zerohop_conf::{Conf, Role, check_protections};
 use zerohop_namespace::Namespace;
@@ -37,7 +38,8 @@ impl NameNode {
         let retries = RetryCache::new(settings.retry_expiry.as_millis() as u64);
         let served = ServedNamespace::new(namespace, retries, clock);
         let has_rollback_image = storage.rollback_images().exist();
-        let mut loader = Loader { served: &served, has_rollback_image };
+        let progress = StartProgress::default();
+        let mut loader = Loader { served: &served, has_rollback_image, progress: &progress };
         let Some(report) = storage.load_damaged(&mut loader, questions)? else {
             storage.unlock();
             return Ok(None);

@@ -3,6 +3,7 @@
 use crate::clock::Clock;
 use crate::loader::load_image;
 use crate::retry::{CachedAnswer, CallKey, Remember, RetryCache};
+use crate::start_progress::{StartPhase, StartProgress};
 use crate::storage::{Replay, ReplayError, StorageError};
 use crate::supervise::abort_on_panic;
 use parking_lot::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -183,6 +184,7 @@ pub(crate) struct Loader<'a> {
     pub(crate) served: &'a ServedNamespace,
     /// Without one, a rolling upgrade recorded in the image cannot be rolled back and counts as not under way.
     pub(crate) has_rollback_image: bool,
+    pub(crate) progress: &'a StartProgress,
 }
 
 impl Replay for Loader<'_> {
@@ -200,6 +202,11 @@ impl Replay for Loader<'_> {
     }
 
     fn edits(&mut self, edits: &mut EditCursor<'_>, until: TxId) -> Result<(), StorageError> {
-        self.served.catch_up(edits, until)
+        self.progress.begin(StartPhase::Edits);
+        let before = self.served.applied();
+        let done = self.served.catch_up(edits, until);
+        let applied = self.served.applied().0.saturating_sub(before.0);
+        self.progress.count_edits(u64::try_from(applied).unwrap_or(0));
+        done
     }
 }

@@ -11,7 +11,7 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
-use tokio::task::JoinHandle;
+use tokio::task::{AbortHandle, JoinHandle};
 
 /// Does `work`; a panic in it aborts the process. `what` says what was being done.
 pub(crate) fn abort_on_panic<T>(what: &str, work: impl FnOnce() -> T) -> T {
@@ -30,6 +30,35 @@ pub(crate) fn supervise(
         })
         .await
     })
+}
+
+/// A task that must not outlive what started it, until that has succeeded.
+pub(crate) struct AbortedWhenDropped {
+    task: JoinHandle<Infallible>,
+    guard: AbortOnDrop,
+}
+
+struct AbortOnDrop(Option<AbortHandle>);
+
+impl AbortedWhenDropped {
+    pub(crate) fn new(task: JoinHandle<Infallible>) -> Self {
+        let guard = AbortOnDrop(Some(task.abort_handle()));
+        Self { task, guard }
+    }
+
+    /// The task, which goes on.
+    pub(crate) fn keep(mut self) -> JoinHandle<Infallible> {
+        self.guard.0 = None;
+        self.task
+    }
+}
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        if let Some(task) = &self.0 {
+            task.abort();
+        }
+    }
 }
 
 /// The panic's own message, with its place, was printed when it began.

@@ -8,7 +8,7 @@ use zerohop_tidy::types::Types;
 use zerohop_tidy::{Source, arrows, crates, root, section, sources};
 
 /// Which crates a crate may name. What it may name, it may name what that one may name, too.
-const ARROWS: [(&str, &[&str]); 23] = [
+const ARROWS: [(&str, &[&str]); 24] = [
     ("system", &[]),
     ("checksum", &[]),
     ("codec", &[]),
@@ -17,18 +17,19 @@ const ARROWS: [(&str, &[&str]); 23] = [
     ("conf", &["system"]),
     ("profile", &["system"]),
     ("daemon", &["conf", "system", "profile"]),
+    ("pages", &["daemon"]),
     ("replica", &["wire", "daemon"]),
     ("journal", &["wire"]),
     ("namespace", &["journal"]),
     ("transport", &["wire", "daemon"]),
     ("client", &["transport", "replica"]),
-    ("datanode", &["transport", "replica"]),
-    ("namenode", &["namespace", "quorum"]),
+    ("datanode", &["transport", "replica", "pages"]),
+    ("namenode", &["namespace", "quorum", "pages"]),
     ("zerohop", &["client"]),
     ("quorum", &["journal", "transport"]),
-    ("journalnode", &["quorum"]),
+    ("journalnode", &["quorum", "pages"]),
     ("failover", &["transport"]),
-    ("gateway", &["client"]),
+    ("gateway", &["client", "pages"]),
     ("bench", &["client", "codec"]),
     ("balancer", &["client"]),
     (
@@ -52,7 +53,7 @@ const WITHOUT_RUNTIME: [&str; 7] =
     ["checksum", "codec", "proto", "wire", "replica", "namespace", "journal"];
 
 /// Only these serve pages, and build the HTTP server of `daemon`.
-const WITH_HTTP_SERVER: [&str; 4] = ["datanode", "namenode", "journalnode", "gateway"];
+const WITH_HTTP_SERVER: [&str; 5] = ["datanode", "namenode", "journalnode", "gateway", "pages"];
 
 /// Files may grow to this many lines; larger ones are in `sizes.txt` with a ceiling of their own.
 const LINES_MAX: usize = 500;

@@ -267,6 +267,10 @@ keys! {
     DFS_NAMENODE_AUDIT_LOG_ASYNC: bool = "dfs.namenode.audit.log.async", "false", Plain;
     /// Whether the users with the most operations are counted.
     DFS_NAMENODE_TOP_ENABLED: bool = "dfs.namenode.top.enabled", "true", Plain;
+    /// Users that are named for each kind of operation.
+    DFS_NAMENODE_TOP_NUM_USERS: i32 = "dfs.namenode.top.num.users", "10", Plain;
+    /// Minutes of the windows in which operations are counted by user.
+    DFS_NAMENODE_TOP_WINDOWS_MINUTES: Vec<String> = "dfs.namenode.top.windows.minutes", "1,5,25", Plain;
     /// Events in one answer to a watcher.
     DFS_NAMENODE_INOTIFY_MAX_EVENTS_PER_RPC: i32 = "dfs.namenode.inotify.max.events.per.rpc", "1000", Plain;
     /// Time between two master keys of delegation tokens.

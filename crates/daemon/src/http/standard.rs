@@ -1,12 +1,11 @@
-//! The pages that every daemon has: `/jmx`, `/conf`, `/logLevel` and `/profile`.
+//! The pages that every daemon has: `/jmx`, `/conf` and `/profile`.
 
-use super::page::Page;
 use super::profile_page::profile_page;
 use super::threads::HandlerThreads;
 use super::{conf_page, jmx};
 use axum::Router;
 use axum::extract::RawQuery;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, header};
 use axum::routing::get;
 use serde_json::Value;
 use std::sync::Arc;
@@ -42,11 +41,5 @@ pub fn standard_pages(daemon: Arc<impl StandardPages>, threads: &HandlerThreads)
     Router::new()
         .route("/jmx", get(jmx_page))
         .route("/conf", get(conf_page))
-        .route("/logLevel", get(log_level))
         .merge(profile_page(move || of_profile.conf()))
-}
-
-async fn log_level() -> Page {
-    Page::text("Log levels are set when the process starts (RUST_LOG), not here.\n")
-        .with_status(StatusCode::NOT_IMPLEMENTED)
 }

@@ -48,6 +48,7 @@ impl Handler for Operations {
         };
         let code = request.code();
         let _role = ThreadRole::of(&request);
+        let _running = self.node.operations.begin(&request, &conn.peer);
         match run(&self.node, conn, request) {
             Ok(after) => after,
             Err(OpFailure::Io(error)) if is_hang_up(&error) => {

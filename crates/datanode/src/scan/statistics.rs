@@ -27,6 +27,21 @@ impl Statistics {
         self.blocks_since_start
     }
 
+    /// Replicas verified in the present period.
+    pub(crate) fn in_period(&self) -> u64 {
+        self.blocks_in_period
+    }
+
+    /// Bytes verified in the last hour.
+    pub(crate) fn bytes_in_last_hour(&self) -> u64 {
+        self.bytes_in_last_hour
+    }
+
+    /// How often all replicas were verified since the start.
+    pub(crate) fn scans(&self) -> u64 {
+        self.scans_since_start
+    }
+
     /// Replicas that could not be verified since the start.
     pub(crate) fn failures(&self) -> u64 {
         self.errors_since_start

@@ -1,7 +1,7 @@
 //! Who reads what locally, as JSON (`/shortcircuit` of the HTTP port).
 
 use super::cache::BlockCache;
-use super::registry::{Registered, Registry};
+use super::registry::{Registered, Registry, UsedSlot};
 use super::socket::SocketState;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
@@ -26,6 +26,53 @@ pub(crate) fn listing(registry: &Registry, socket: &SocketState, cache: &BlockCa
         "slots": registry.counts().1,
         "segments": segments.into_iter().map(|(_, segment)| segment).collect::<Vec<_>>(),
     })
+}
+
+/// A process that reads locally.
+pub(crate) struct LocalReader {
+    pub(crate) pid: i32,
+    pub(crate) uid: u32,
+    /// As it names itself.
+    pub(crate) client: String,
+    pub(crate) since: SystemTime,
+    pub(crate) replicas: Vec<HeldReplica>,
+}
+
+/// A replica whose descriptors it was given.
+pub(crate) struct HeldReplica {
+    pub(crate) block: String,
+    pub(crate) since: SystemTime,
+    pub(crate) is_valid: bool,
+    pub(crate) is_anchorable: bool,
+    /// Reads that use it now.
+    pub(crate) anchors: u32,
+}
+
+/// The processes that read locally, those that have done so longest first.
+pub(crate) fn local_readers(registry: &Registry) -> Vec<LocalReader> {
+    let mut readers = Vec::new();
+    registry.each(|_, registered| {
+        let held = |(index, held): (&i32, &UsedSlot)| {
+            let word =
+                usize::try_from(*index).ok().and_then(|index| registered.segment.slot(index));
+            HeldReplica {
+                block: format!("{}:blk_{}", held.block.pool, held.block.id),
+                since: held.since,
+                is_valid: word.is_some_and(|word| word.is_valid()),
+                is_anchorable: word.is_some_and(|word| word.is_anchorable()),
+                anchors: word.map_or(0, |word| word.anchors()),
+            }
+        };
+        readers.push(LocalReader {
+            pid: registered.peer.pid,
+            uid: registered.peer.uid,
+            client: registered.client.clone(),
+            since: registered.since,
+            replicas: registered.slots.iter().map(held).collect(),
+        });
+    });
+    readers.sort_by_key(|reader| reader.since);
+    readers
 }
 
 fn segment(id: ShmId, registered: &Registered) -> Value {

@@ -11,7 +11,7 @@ mod socket;
 
 pub(crate) use cache::{BlockCache, CacheLimits, system_limit};
 pub(crate) use key::BlockKey;
-pub(crate) use listing::listing;
+pub(crate) use listing::{LocalReader, listing, local_readers};
 #[cfg(test)]
 pub(crate) use registry::SegmentGuard;
 pub(crate) use registry::{Limits, Registry};

@@ -1,4 +1,4 @@
-//! The pages of the NameNode: an overview at `/`, `/fsck`, `/pendingDeletions`, the beans of `/jmx`, `/isActive`, the place of
+//! The pages of the NameNode: those for people (`web`), `/fsck`, `/pendingDeletions`, the beans of `/jmx`, `/isActive`, the place of
 //! WebHDFS, and `/imagetransfer` for other NameNodes.
 
 mod body;
@@ -6,9 +6,9 @@ mod date;
 mod fsck;
 mod image_transfer;
 mod jmx;
-mod overview;
 mod pages;
 mod pending_deletions;
+mod web;
 
 use crate::Error;
 use crate::core::Core;
@@ -21,9 +21,10 @@ use axum::routing::{any, get};
 use pages::Pages;
 use serde_json::Value;
 use std::sync::Arc;
+pub(crate) use web::Starting;
 use zerohop_conf::Conf;
 use zerohop_daemon::http::{
-    HandlerThreads, HttpOptions, HttpServer, Page, StandardPages, Unavailable, standard_pages,
+    HandlerThreads, HttpOptions, HttpServer, Page, StandardPages, standard_pages,
 };
 
 const KEY: &str = "dfs.namenode.http-address";
@@ -38,17 +39,19 @@ pub(crate) fn bind(address: &str, options: HttpOptions) -> Result<HttpServer, Er
 pub(crate) fn router(core: Arc<Core>, threads: usize) -> Router {
     let threads = HandlerThreads::new(threads);
     let standard = standard_pages(Arc::clone(&core), &threads);
+    let pages = Pages { core, threads };
     Router::new()
-        .route("/", get(overview))
-        .route("/dfshealth.html", get(overview))
         .route("/fsck", get(fsck::page))
         .route("/isActive", get(is_active))
         .route("/pendingDeletions", get(pending_deletions::page))
         .route("/imagetransfer", get(image_transfer::send).put(image_transfer::receive))
         .route("/heatmap", any(heatmap))
         .route("/webhdfs/{*path}", any(webhdfs))
-        .with_state(Pages { core, threads })
+        .route("/explorer", any(explorer))
+        .route("/explorer.html", any(explorer))
+        .with_state(pages.clone())
         .merge(standard)
+        .merge(web::routes(pages))
 }
 
 impl StandardPages for Core {
@@ -59,10 +62,6 @@ impl StandardPages for Core {
     fn beans(&self) -> Vec<Value> {
         jmx::beans(self)
     }
-}
-
-async fn overview(State(pages): State<Pages>) -> Result<Page, Unavailable> {
-    pages.threads.run(move || overview::page(&pages.core)).await
 }
 
 /// For load balancers (`IsNameNodeActiveServlet`).
@@ -79,4 +78,8 @@ async fn heatmap(State(pages): State<Pages>, request: Request) -> Response {
 
 async fn webhdfs(State(pages): State<Pages>, request: Request) -> Response {
     pages.core.webhdfs.answer(request).await
+}
+
+async fn explorer(State(pages): State<Pages>, request: Request) -> Response {
+    pages.core.explorer.answer(request).await
 }

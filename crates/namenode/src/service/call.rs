@@ -233,6 +233,13 @@ pub(super) fn audit<R>(core: &Core, caller: &Caller, outcome: &Outcome<R>, line:
     if matches!(outcome, Err(CallError::NotAllowed(_) | CallError::NoLocationsYet { .. })) {
         return;
     }
+    if let Some(origin) = caller.origin() {
+        let now_ms = core.clock.now().mono_ms;
+        core.top_users.count(origin.identity.user(), line.cmd, now_ms);
+        if let Some(path) = line.src {
+            core.hot_directories.count(path, now_ms);
+        }
+    }
     audit::log(core.adjustable().audited_callers, &caller.origin(), outcome, line);
 }
 

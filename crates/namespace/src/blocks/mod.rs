@@ -64,7 +64,7 @@ pub use locate::{BlockCheck, BlockLookup, ReplicaCheck};
 pub use manager::BlockManager;
 pub use params::BlockParams;
 pub use report::{BlockReports, FullReport, ReportOutcome};
-pub use safemode::SafeMode;
+pub use safemode::{SafeMode, SafeModeFigures};
 pub use slow::{DiskLatency, PeerLatency, SlowDisk, SlowLimits, SlowPeer};
 pub use topology::DEFAULT_RACK;
 pub use types::*;

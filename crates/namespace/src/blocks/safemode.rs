@@ -39,7 +39,39 @@ pub struct SafeMode {
     future_bytes: u64,
 }
 
+/// How far the safe mode of the start is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SafeModeFigures {
+    /// Blocks of closed files.
+    pub total: u64,
+    /// Those of them that have enough replicas; 0 when the start is over.
+    pub safe: u64,
+    /// How many of them must have.
+    pub needed: u64,
+    /// DataNodes that must send heartbeats.
+    pub nodes_needed: u32,
+    /// The safe mode of the start still lasts.
+    pub is_starting: bool,
+    /// An operator entered it.
+    pub is_manual: bool,
+    /// There is too little room for edits.
+    pub is_low_on_resources: bool,
+}
+
 impl SafeMode {
+    /// How far the safe mode of the start is.
+    pub fn figures(&self) -> SafeModeFigures {
+        SafeModeFigures {
+            total: self.total,
+            safe: self.safe.len(),
+            needed: self.needed(),
+            nodes_needed: self.min_datanodes,
+            is_starting: self.is_starting(),
+            is_manual: self.manual,
+            is_low_on_resources: self.low_on_resources,
+        }
+    }
+
     pub(super) fn new(params: &BlockParams) -> Self {
         Self {
             phase: Phase::PendingThreshold,

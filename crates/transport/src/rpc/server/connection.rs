@@ -371,9 +371,12 @@ impl Connection {
                 .map(|c| CallerContext { context: c.context.into(), signature: c.signature }),
             connection_protocol: Arc::clone(&peer.protocol),
         };
+        let activity = &self.shared.activity;
+        let running = activity.begin(method.method(), &peer.identity, self.remote, param.len());
         let reply = match self.services.find(&method) {
             Ok(service) => {
-                let call = Call { service: Arc::clone(service), context, param };
+                let (service, running) = (Arc::clone(service), Arc::clone(&running));
+                let call = Call { service, context, param, running };
                 match self.shared.admit(&method, header.state_id) {
                     Admission::Now => self.shared.carry_out(call, &method),
                     Admission::Refused(exception) => Reply::exception(exception),
@@ -388,7 +391,7 @@ impl Connection {
             }
             Err(exception) => Reply::Now(Err(exception)),
         };
-        self.take_reply(call.clone(), reply);
+        self.take_reply(Answered { running: Some(running), ..call.clone() }, reply);
         Ok(())
     }
 
@@ -420,6 +423,7 @@ impl Connection {
         let before = self.output.len();
         response::put_result(&mut self.output, call, result);
         let length = self.output.len() - before;
+        self.shared.activity.count_sent(length);
         if length > self.shared.options.response_len_logged {
             tracing::warn!("Large response size {length} for a call from {}", self.remote);
         }

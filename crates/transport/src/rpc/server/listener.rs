@@ -1,5 +1,6 @@
 //! The port and the connections it has taken.
 
+use super::activity::CallActivity;
 use super::alignment::StateAlignment;
 use super::connection;
 use super::fair::{CallQueue, Handlers};
@@ -47,8 +48,10 @@ impl RpcServer {
             .fair
             .as_ref()
             .map(|fair| Arc::new(CallQueue::new(fair, options.waiting_calls_max)));
+        let activity = Arc::new(CallActivity::new(options.slow_calls));
         let shared = Arc::new(Shared {
             queue,
+            activity,
             options,
             services: Mutex::default(),
             waiting: AtomicUsize::new(0),
@@ -86,6 +89,11 @@ impl RpcServer {
     /// Connections that are open.
     pub fn connections(&self) -> usize {
         self.shared.connections.load(Ordering::Relaxed)
+    }
+
+    /// What its calls do.
+    pub fn activity(&self) -> Arc<CallActivity> {
+        Arc::clone(&self.shared.activity)
     }
 
     /// Calls that wait for their answer.

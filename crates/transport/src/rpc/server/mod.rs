@@ -4,6 +4,7 @@
 //! one wake-up in one write. Only calls that must wait ([`Reply::Later`]) outlive the wake-up; they
 //! wait inside the same task, so an answer costs no task switch.
 
+mod activity;
 mod alignment;
 mod connection;
 mod contact;
@@ -11,6 +12,7 @@ mod dispatch;
 mod fair;
 mod handshake;
 mod impersonation;
+mod interval;
 mod listener;
 mod options;
 mod panic;
@@ -19,8 +21,10 @@ mod request;
 mod response;
 mod service;
 mod shared;
+mod slow_calls;
 mod waiting;
 
+pub use activity::{ActivityFigures, CallActivity, MethodTimes, RunningCallInfo, note_lock_wait};
 pub use alignment::{Admission, AdmissionWait, StateAlignment};
 pub use fair::FairOptions;
 pub use impersonation::ProxyUsers;
@@ -29,3 +33,4 @@ pub use options::ServerOptions;
 pub use service::{
     CallContext, CallerContext, Gate, Reply, RpcService, decode_param, no_such_method,
 };
+pub use slow_calls::SlowCallSettings;

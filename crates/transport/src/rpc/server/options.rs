@@ -2,6 +2,7 @@
 
 use super::ProxyUsers;
 use super::fair::{FairOptions, backoff, fails_over};
+use super::slow_calls::SlowCallSettings;
 use std::sync::Arc;
 use std::time::Duration;
 use zerohop_conf::{Conf, ConfError, keys};
@@ -48,6 +49,8 @@ pub struct ServerOptions {
     pub response_len_logged: usize,
     /// Threads that serve connections and nothing else; 0: the runtime that starts the server does.
     pub readers: usize,
+    /// What counts as a slow call (`ipc.server.log.slow.rpc`).
+    pub slow_calls: SlowCallSettings,
     /// Who may act for whom.
     pub proxy_users: Arc<ProxyUsers>,
 }
@@ -81,6 +84,7 @@ impl ServerOptions {
             tcp_nodelay: conf.get(&keys::IPC_SERVER_TCPNODELAY)?,
             response_len_logged: positive(conf.get(&keys::IPC_SERVER_MAX_RESPONSE_SIZE)?),
             readers: 0,
+            slow_calls: SlowCallSettings::from_conf(conf)?,
             proxy_users: Arc::new(ProxyUsers::from_conf(conf)),
         })
     }

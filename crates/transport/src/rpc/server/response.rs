@@ -1,8 +1,10 @@
 //! Answers as frames.
 
+use super::activity::RunningCall;
 use crate::rpc::{frame, preamble};
 use bytes::{BufMut, Bytes, BytesMut};
 use std::borrow::Cow;
+use std::sync::Arc;
 use zerohop_proto::common::RpcResponseHeaderProto;
 use zerohop_proto::common::rpc_response_header_proto::{RpcErrorCodeProto, RpcStatusProto};
 use zerohop_wire::{JavaException, RemoteException};
@@ -15,12 +17,16 @@ pub(super) struct Answered {
     pub(super) retry_count: i32,
     /// The last transaction of the state that the answer comes from.
     pub(super) state_id: Option<i64>,
+    /// Runs until this is dropped, when the answer is made.
+    #[expect(dead_code, reason = "it is there to be dropped")]
+    pub(super) running: Option<Arc<RunningCall>>,
 }
 
 impl Answered {
     /// What could not be read far enough to know.
     pub(super) fn unknown() -> Self {
-        Self { call_id: -1, client_id: Bytes::new(), retry_count: -1, state_id: None }
+        let (state_id, running) = (None, None);
+        Self { call_id: -1, client_id: Bytes::new(), retry_count: -1, state_id, running }
     }
 
     fn header(self, status: RpcStatusProto) -> RpcResponseHeaderProto {

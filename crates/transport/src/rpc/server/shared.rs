@@ -1,5 +1,6 @@
 //! What all connections of a server share.
 
+use super::activity::{CallActivity, RunningCall};
 use super::alignment::{Admission, StateAlignment};
 use super::dispatch::Services;
 use super::fair::{CallQueue, QueuedCall};
@@ -24,6 +25,7 @@ pub(super) struct Shared {
     pub(super) closed: LogLimiter,
     /// Calls that wait for a handler, where calls are scheduled.
     pub(super) queue: Option<Arc<CallQueue>>,
+    pub(super) activity: Arc<CallActivity>,
     /// Where answers say which state they come from.
     pub(super) alignment: OnceLock<Arc<dyn StateAlignment>>,
 }
@@ -44,14 +46,19 @@ impl Shared {
 
     /// Has a service answer a call, here or by a handler.
     pub(super) fn carry_out(&self, call: Call, method: &MethodHeader) -> Reply {
-        let Call { service, context, param } = call;
+        let Call { service, context, param, running } = call;
         match &self.queue {
             Some(queue) => {
                 let method = method.method().to_owned();
-                Reply::Later(queue.push(QueuedCall { service, context, method, param }))
+                let call = QueuedCall { service, context, method, param, running };
+                Reply::Later(queue.push(call))
             }
-            None => caught(|| service.call(context, method.method(), param))
-                .unwrap_or_else(Reply::exception),
+            None => {
+                let reply = caught(|| service.call(context, method.method(), param))
+                    .unwrap_or_else(Reply::exception);
+                running.served();
+                reply
+            }
         }
     }
 }
@@ -61,4 +68,5 @@ pub(super) struct Call {
     pub(super) service: Arc<dyn RpcService>,
     pub(super) context: CallContext,
     pub(super) param: Bytes,
+    pub(super) running: Arc<RunningCall>,
 }

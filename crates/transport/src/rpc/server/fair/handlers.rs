@@ -3,6 +3,7 @@
 use super::options::FairOptions;
 use super::queue::FairQueue;
 use super::scheduler::Scheduler;
+use crate::rpc::server::activity::RunningCall;
 use crate::rpc::server::panic::caught;
 use crate::rpc::server::service::{CallContext, LaterReply, Reply, RpcService};
 use bytes::Bytes;
@@ -21,6 +22,7 @@ pub(in crate::rpc::server) struct QueuedCall {
     pub(in crate::rpc::server) context: CallContext,
     pub(in crate::rpc::server) method: String,
     pub(in crate::rpc::server) param: Bytes,
+    pub(in crate::rpc::server) running: Arc<RunningCall>,
 }
 
 struct Waiting {
@@ -110,7 +112,9 @@ impl CallQueue {
     fn serve(&self) {
         while let Some(Waiting { call, level, since, reply }) = self.pop() {
             let user = Arc::clone(call.context.identity.user());
+            call.running.started();
             let answer = caught(|| call.service.call(call.context, &call.method, call.param));
+            call.running.served();
             self.state.lock().scheduler.count(&user, level, clock::since(since));
             _ = reply.send(answer.unwrap_or_else(Reply::exception));
         }

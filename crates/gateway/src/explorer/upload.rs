@@ -1,0 +1,68 @@
+//! Files that a form brings.
+
+use super::changes::below;
+use super::host::Changed;
+use crate::failure::Failure;
+use crate::request::Request;
+use crate::upload::{CreateDefaults, NewFile};
+use axum::body::Body;
+use multer::{Field, Multipart};
+use zerohop_client::FileSystem;
+
+/// Makes the files of a form in a directory. What was made before an error stays.
+pub(super) async fn run(
+    fs: &FileSystem,
+    directory: &str,
+    boundary: &str,
+    body: Body,
+) -> Result<Changed, Failure> {
+    let mut form = Multipart::new(body.into_data_stream(), boundary);
+    let mut defaults = CreateDefaults { overwrite: false };
+    let mut count = 0;
+    loop {
+        let field = form.next_field().await;
+        let field = field.map_err(|error| Failure::illegal(format!("the form: {error}")))?;
+        let Some(field) = field else { break };
+        match field.file_name().map(base_name) {
+            // The box comes before the files.
+            None => defaults.overwrite |= field.name() == Some("overwrite"),
+            // No file was chosen.
+            Some(name) if name.is_empty() => {}
+            Some(name) => {
+                let path = below(directory, &name)?;
+                write(fs, &path, defaults, field).await?;
+                count += 1;
+            }
+        }
+    }
+    match count {
+        0 => Err(Failure::illegal("No file was chosen.")),
+        _ => Ok(Changed { path: directory.to_owned(), what: "uploaded" }),
+    }
+}
+
+/// Some browsers send the path on the user's machine.
+fn base_name(name: &str) -> String {
+    name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned()
+}
+
+async fn write(
+    fs: &FileSystem,
+    path: &str,
+    defaults: CreateDefaults,
+    mut field: Field<'_>,
+) -> Result<(), Failure> {
+    let mut file = NewFile::begin(fs, &Request::of_form(path), defaults, path).await?;
+    let written = loop {
+        match field.chunk().await {
+            Ok(None) => break Ok(()),
+            Err(error) => break Err(Failure::io(format!("the form broke off: {error}"))),
+            Ok(Some(data)) => {
+                if let Err(failure) = file.write(data).await {
+                    break Err(failure);
+                }
+            }
+        }
+    };
+    file.end(written).await.map(drop)
+}

@@ -1,0 +1,336 @@
+//! What the calls of a server do: which are running, how often each method was called and how long it took.
+
+use super::interval::IntervalMean;
+use super::slow_calls::{CallTimes, SlowCallSettings};
+use parking_lot::Mutex;
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use zerohop_system::clock;
+use zerohop_wire::CallerIdentity;
+
+/// Connections share the counters of few others, so that calls seldom wait for each other here.
+const SHARDS: usize = 16;
+/// Methods that are told apart; names come from clients.
+const METHODS_MAX: usize = 256;
+/// The name for the others.
+const OTHERS: &str = "otherMethods";
+
+thread_local! {
+    /// How long the call that this thread is carrying out has waited for locks, in nanoseconds.
+    static LOCK_WAIT_NS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Says that the call that this thread is carrying out has waited for a lock.
+pub fn note_lock_wait(waited: Duration) {
+    let waited = u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX);
+    LOCK_WAIT_NS.with(|total| total.set(total.get().saturating_add(waited)));
+}
+
+fn take_lock_wait() -> Duration {
+    Duration::from_nanos(LOCK_WAIT_NS.with(Cell::take))
+}
+
+/// The calls of one server.
+pub struct CallActivity {
+    shards: [Mutex<Shard>; SHARDS],
+    slow: SlowCallSettings,
+    slow_calls: AtomicU64,
+    received: AtomicU64,
+    sent: AtomicU64,
+}
+
+#[derive(Default)]
+struct Shard {
+    running: HashMap<u64, Running>,
+    next: u64,
+    methods: HashMap<Arc<str>, MethodTimes>,
+    queue: IntervalMean,
+    lock: IntervalMean,
+    processing: IntervalMean,
+    /// Sums of the processing times and of their squares, in milliseconds, for what is slow.
+    sum_ms: f64,
+    squares_ms: f64,
+}
+
+struct Running {
+    method: Arc<str>,
+    identity: CallerIdentity,
+    remote: SocketAddr,
+    begun: Instant,
+}
+
+/// The calls of one method.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MethodTimes {
+    /// How many have ended.
+    pub count: u64,
+    /// How long all of them took.
+    pub total: Duration,
+    interval: IntervalMean,
+}
+
+impl MethodTimes {
+    /// Milliseconds that a call took lately.
+    pub fn mean_ms(&self, now: Instant) -> f64 {
+        self.interval.mean_ms(now)
+    }
+}
+
+/// A call that has no answer yet.
+#[derive(Clone, Debug)]
+pub struct RunningCallInfo {
+    /// Its method.
+    pub method: Arc<str>,
+    /// Who calls.
+    pub identity: CallerIdentity,
+    /// From where.
+    pub remote: SocketAddr,
+    /// For how long.
+    pub age: Duration,
+}
+
+/// Figures of all calls of a server.
+#[derive(Clone, Debug, Default)]
+pub struct ActivityFigures {
+    /// Calls that have ended.
+    pub count: u64,
+    /// Milliseconds that calls waited for a thread lately.
+    pub queue_ms: f64,
+    /// Milliseconds that they waited for locks lately.
+    pub lock_ms: f64,
+    /// Milliseconds from then to their answer.
+    pub processing_ms: f64,
+    /// Calls that took far longer than others.
+    pub slow: u64,
+    /// Bytes of requests.
+    pub received: u64,
+    /// Bytes of answers.
+    pub sent: u64,
+    /// By method, in order of name.
+    pub methods: Vec<(Arc<str>, MethodTimes)>,
+}
+
+impl CallActivity {
+    pub(super) fn new(slow: SlowCallSettings) -> Self {
+        Self {
+            shards: Default::default(),
+            slow,
+            slow_calls: AtomicU64::new(0),
+            received: AtomicU64::new(0),
+            sent: AtomicU64::new(0),
+        }
+    }
+
+    /// A call begins; it ends when what this returns is dropped.
+    pub(super) fn begin(
+        self: &Arc<Self>,
+        method: &str,
+        identity: &CallerIdentity,
+        remote: SocketAddr,
+        request_len: usize,
+    ) -> Arc<RunningCall> {
+        self.received.fetch_add(request_len as u64, Ordering::Relaxed);
+        let begun = clock::now();
+        let shard = usize::from(remote.port()) % SHARDS;
+        let id = self.shards.get(shard).map_or(0, |shard| {
+            let mut shard = shard.lock();
+            let method = shard.method(method);
+            let id = shard.next;
+            shard.next += 1;
+            shard.running.insert(id, Running { method, identity: identity.clone(), remote, begun });
+            id
+        });
+        take_lock_wait();
+        Arc::new(RunningCall {
+            activity: Arc::clone(self),
+            shard,
+            id,
+            times: Mutex::new(CallTimes::begin(begun)),
+        })
+    }
+
+    pub(super) fn count_sent(&self, len: usize) {
+        self.sent.fetch_add(len as u64, Ordering::Relaxed);
+    }
+
+    fn end(&self, shard: usize, id: u64, times: CallTimes) {
+        let now = clock::now();
+        let Some(shard) = self.shards.get(shard) else { return };
+        let mut shard = shard.lock();
+        let Some(call) = shard.running.remove(&id) else { return };
+        let processing = now.saturating_duration_since(times.started);
+        shard.queue.add(now, times.queued());
+        shard.lock.add(now, times.locked);
+        shard.processing.add(now, processing);
+        let ms = processing.as_secs_f64() * 1000.0;
+        shard.sum_ms += ms;
+        shard.squares_ms += ms * ms;
+        let (count, sum, squares) = (shard.processing.count(), shard.sum_ms, shard.squares_ms);
+        if let Some(method) = shard.methods.get_mut(&call.method) {
+            method.count += 1;
+            method.total += processing;
+            method.interval.add(now, processing);
+        }
+        drop(shard);
+        if self.slow.is_slow(processing, count, sum, squares) {
+            self.slow_calls.fetch_add(1, Ordering::Relaxed);
+            let (method, user) = (&call.method, call.identity.user());
+            let spent = times.spent_until(now);
+            tracing::warn!("Slow RPC : {method} of {user} from {} took {spent}", call.remote);
+        }
+    }
+
+    /// The calls that have no answer yet, the oldest first.
+    pub fn running(&self) -> Vec<RunningCallInfo> {
+        let now = clock::now();
+        let mut found = Vec::new();
+        for shard in &self.shards {
+            found.extend(shard.lock().running.values().map(|call| RunningCallInfo {
+                method: Arc::clone(&call.method),
+                identity: call.identity.clone(),
+                remote: call.remote,
+                age: now.saturating_duration_since(call.begun),
+            }));
+        }
+        found.sort_by_key(|call| std::cmp::Reverse(call.age));
+        found
+    }
+
+    /// What has been counted.
+    pub fn figures(&self) -> ActivityFigures {
+        let now = clock::now();
+        let mut methods: HashMap<Arc<str>, MethodTimes> = HashMap::new();
+        let (mut queue, mut lock, mut processing) =
+            (IntervalMean::default(), IntervalMean::default(), IntervalMean::default());
+        for shard in &self.shards {
+            let shard = shard.lock();
+            queue.merge(&shard.queue, now);
+            lock.merge(&shard.lock, now);
+            processing.merge(&shard.processing, now);
+            for (name, times) in &shard.methods {
+                let all = methods.entry(Arc::clone(name)).or_default();
+                all.count += times.count;
+                all.total += times.total;
+                all.interval.merge(&times.interval, now);
+            }
+        }
+        let mut methods: Vec<_> =
+            methods.into_iter().filter(|(_, times)| times.count > 0).collect();
+        methods.sort_by(|(one, _), (other, _)| one.cmp(other));
+        ActivityFigures {
+            count: processing.count(),
+            queue_ms: queue.mean_ms(now),
+            lock_ms: lock.mean_ms(now),
+            processing_ms: processing.mean_ms(now),
+            slow: self.slow_calls.load(Ordering::Relaxed),
+            received: self.received.load(Ordering::Relaxed),
+            sent: self.sent.load(Ordering::Relaxed),
+            methods,
+        }
+    }
+}
+
+impl Shard {
+    /// The name as it is kept; that of all others where there are too many.
+    fn method(&mut self, name: &str) -> Arc<str> {
+        if let Some((known, _)) = self.methods.get_key_value(name) {
+            return Arc::clone(known);
+        }
+        let name: Arc<str> = if self.methods.len() < METHODS_MAX { name } else { OTHERS }.into();
+        self.methods.entry(Arc::clone(&name)).or_default();
+        name
+    }
+}
+
+/// A call, until it is answered.
+pub(super) struct RunningCall {
+    activity: Arc<CallActivity>,
+    shard: usize,
+    id: u64,
+    times: Mutex<CallTimes>,
+}
+
+impl RunningCall {
+    /// A thread has taken the call from the queue.
+    pub(super) fn started(&self) {
+        take_lock_wait();
+        self.times.lock().started = clock::now();
+    }
+
+    /// The service has answered, or has promised to.
+    pub(super) fn served(&self) {
+        let mut times = self.times.lock();
+        times.locked = take_lock_wait();
+        times.served = Some(clock::now());
+    }
+}
+
+impl std::fmt::Debug for RunningCall {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "RunningCall({})", self.id)
+    }
+}
+
+impl Drop for RunningCall {
+    fn drop(&mut self) {
+        let times = *self.times.get_mut();
+        self.activity.end(self.shard, self.id, times);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn activity() -> Arc<CallActivity> {
+        Arc::new(CallActivity::new(SlowCallSettings::default()))
+    }
+
+    #[test]
+    fn a_call_runs_until_its_last_holder_drops_it() {
+        let activity = activity();
+        let user = CallerIdentity::simple("ann", None);
+        let remote = SocketAddr::from(([127, 0, 0, 1], 7));
+        let call = activity.begin("create", &user, remote, 10);
+        let same = Arc::clone(&call);
+        call.served();
+        drop(call);
+        let running = activity.running();
+        assert_eq!((running.len(), &*running[0].method), (1, "create"));
+        drop(same);
+        assert!(activity.running().is_empty());
+        let figures = activity.figures();
+        assert_eq!((figures.count, figures.received, figures.methods.len()), (1, 10, 1));
+    }
+
+    #[test]
+    fn names_of_methods_that_clients_make_up_are_few() {
+        let activity = activity();
+        let user = CallerIdentity::simple("eve", None);
+        let remote = SocketAddr::from(([127, 0, 0, 1], 7));
+        for number in 0..METHODS_MAX + 50 {
+            drop(activity.begin(&format!("m{number}"), &user, remote, 0));
+        }
+        let figures = activity.figures();
+        assert_eq!(figures.methods.len(), METHODS_MAX + 1);
+        assert_eq!(figures.count, (METHODS_MAX + 50) as u64);
+    }
+
+    #[test]
+    fn waits_for_locks_belong_to_the_call_of_the_thread() {
+        let activity = activity();
+        let user = CallerIdentity::simple("ann", None);
+        let remote = SocketAddr::from(([127, 0, 0, 1], 7));
+        note_lock_wait(Duration::from_secs(9));
+        let call = activity.begin("create", &user, remote, 0);
+        note_lock_wait(Duration::from_millis(30));
+        call.served();
+        drop(call);
+        let lock_ms = activity.figures().lock_ms;
+        assert!((29.0..31.0).contains(&lock_ms), "{lock_ms}");
+    }
+}
