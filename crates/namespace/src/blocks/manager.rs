@@ -386,11 +386,14 @@ impl BlockManager {
     pub(crate) fn become_standby(&mut self, ids: &Ids) {
         self.nodes.set_standby(true);
         self.pending_messages.set_ids(ids);
+        self.safe_mode.metadata_reached(ids.stamp);
     }
 
     /// This NameNode has all edits, and orders copies and deletions from here on.
     pub(crate) fn become_active(&mut self) {
         self.nodes.set_standby(false);
+        // What is newer than all edits was never acknowledged: its edit was lost with the NameNode that was active before.
+        self.safe_mode.expect_newer_blocks();
         let blocks = self.pending_messages.blocks();
         self.block_reports().take_pending_messages(&blocks);
         self.redundancy.rounds.expect_work(self.now.mono_ms);
@@ -399,6 +402,7 @@ impl BlockManager {
     /// A standby applied an edit about these blocks: DataNodes may have reported them before.
     pub(crate) fn edit_applied(&mut self, ids: &Ids, blocks: &[BlockId]) {
         self.pending_messages.set_ids(ids);
+        self.safe_mode.metadata_reached(ids.stamp);
         self.block_reports().take_pending_messages(blocks);
     }
 

@@ -142,6 +142,11 @@ impl SafeMode {
         self.last_stamp = GenerationStamp(i64::MAX);
     }
 
+    /// A standby has applied an edit: a replica with this stamp is not newer than the metadata, even if its file is gone since.
+    pub(super) fn metadata_reached(&mut self, stamp: GenerationStamp) {
+        self.last_stamp = self.last_stamp.max(stamp);
+    }
+
     pub(super) fn is_in_future(&self, stamp: GenerationStamp) -> bool {
         stamp > self.last_stamp
     }

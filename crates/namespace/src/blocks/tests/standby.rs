@@ -136,6 +136,25 @@ fn a_standby_orders_nothing_and_an_active_one_decides_about_what_waited() {
     assert!(blocks.contains(&orphan) && blocks.contains(&newer), "{blocks:?}");
 }
 
+/// A standby had applied the edits that make a file and delete it, and a DataNode still had its replica: safe mode did not end by
+/// itself, not even when this NameNode became active.
+#[test]
+fn a_replica_whose_file_was_deleted_since_the_start_is_no_block_of_the_future() {
+    let mut cluster = Cluster::new(&["/a"]);
+    cluster.blocks.put_complete(block(1, 100), FILE, 1);
+    cluster.blocks.start(cluster.now, GenerationStamp(1002));
+    cluster.blocks.become_standby(&ids(2, 1002));
+    cluster.blocks.edit_applied(&ids(4, 1005), &[]);
+    let deleted = stamped(3, 1003, 50);
+    let lost = stamped(9, 2000, 60);
+    cluster.full_report(0, vec![finalized(deleted), finalized(lost), finalized(block(1, 100))]);
+    assert_eq!(cluster.blocks.stats().bytes_in_future, 0);
+    cluster.blocks.become_active();
+    assert_eq!(cluster.blocks.stats().bytes_in_future, 0, "its edit was never acknowledged");
+    cluster.pass(100_000);
+    assert!(!cluster.blocks.safe_mode().is_starting());
+}
+
 fn told_to_delete(cluster: &mut Cluster, count: usize) -> Vec<usize> {
     let is_told = |index: &usize| {
         let commands = cluster.beat(*index);

@@ -1,0 +1,394 @@
+//! Two NameNodes that share their edits through JournalNodes; each of them is Apache's or ours. The DataNodes are one of each.
+
+mod data;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{ChildStdin, ChildStdout, Command};
+use std::time::Duration;
+
+use zerohop_interop::process::{Process, tail};
+use zerohop_interop::site::{Setting, settings, write_conf};
+use zerohop_interop::tools::{self, Java};
+use zerohop_interop::{Kind, Outcome, ports, wait};
+
+use data::Files;
+
+/// How long a daemon may take on a busy machine.
+const LIMIT: Duration = Duration::from_secs(180);
+
+/// Whose the DataNodes are.
+const DATANODES: [Kind; 2] = [Kind::Ours, Kind::Apache];
+
+/// Whose each process is.
+#[derive(Clone, Copy)]
+struct Kinds {
+    namenodes: [Kind; 2],
+    journal_nodes: [Kind; 3],
+}
+
+/// A name service `ns` with the NameNodes `nn0` and `nn1` and the JournalNodes `jn0`, `jn1` and `jn2`.
+struct Pair {
+    directory: PathBuf,
+    kinds: Kinds,
+    rpc_ports: [u16; 2],
+    journal_ports: [u16; 3],
+    journal_http: [u16; 3],
+    namenodes: [Option<Process>; 2],
+    journal_nodes: [Option<Process>; 3],
+    datanodes: Vec<Process>,
+    client: Option<(Process, ChildStdin, BufReader<ChildStdout>)>,
+    made: usize,
+}
+
+impl Pair {
+    fn start(name: &str, kinds: Kinds) -> Outcome<Self> {
+        let directory = tools::clusters().join(name);
+        let _ = std::fs::remove_dir_all(&directory);
+        std::fs::create_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
+        let port = |_| ports::free();
+        let mut pair = Self {
+            directory,
+            kinds,
+            rpc_ports: [0; 2].map(port),
+            journal_ports: [0; 3].map(port),
+            journal_http: [0; 3].map(port),
+            namenodes: [None, None],
+            journal_nodes: [None, None, None],
+            datanodes: Vec::new(),
+            client: None,
+            made: 0,
+        };
+        pair.write_conf()?;
+        for i in 0..3 {
+            pair.start_journal_node(i)?;
+        }
+        pair.once("format", 0)?;
+        pair.start_namenode(0)?;
+        pair.once("bootstrapStandby", 1)?;
+        pair.start_namenode(1)?;
+        for i in 0..DATANODES.len() {
+            pair.start_datanode(i)?;
+        }
+        Ok(pair)
+    }
+
+    fn conf(&self, name: &str) -> PathBuf {
+        self.directory.join(name).join("conf")
+    }
+
+    fn write_conf(&self) -> Outcome {
+        let at = |name: &str| format!("{}/{name}", self.directory.display());
+        let core = settings(&[
+            ("fs.defaultFS", "hdfs://ns"),
+            ("hadoop.tmp.dir", &at("tmp")),
+            ("ipc.client.connect.retry.interval", "100"),
+            ("ipc.client.connect.max.retries", "100"),
+        ]);
+        let hosts = self.journal_ports.map(|port| format!("127.0.0.1:{port}")).join(";");
+        let mut hdfs = settings(&[
+            ("dfs.nameservices", "ns"),
+            ("dfs.ha.namenodes.ns", "nn0,nn1"),
+            ("dfs.namenode.shared.edits.dir", &format!("qjournal://{hosts}/ns")),
+            ("dfs.ha.fencing.methods", "shell(/bin/true)"),
+            ("dfs.ha.tail-edits.in-progress", "true"),
+            ("dfs.ha.tail-edits.period", "100ms"),
+            ("dfs.journalnode.sync.interval", "1000"),
+            ("dfs.namenode.safemode.extension", "0"),
+            ("dfs.namenode.datanode.registration.ip-hostname-check", "false"),
+            ("dfs.namenode.redundancy.considerLoad", "false"),
+            ("dfs.heartbeat.interval", "1"),
+            ("dfs.client.block.write.locateFollowingBlock.initial.delay.ms", "20"),
+            ("dfs.client.block.write.locateFollowingBlock.retries", "9"),
+            ("dfs.client.failover.sleep.base.millis", "50"),
+            ("dfs.client.failover.sleep.max.millis", "500"),
+            ("dfs.client.failover.max.attempts", "200"),
+            (
+                "dfs.client.failover.proxy.provider.ns",
+                "org.apache.hadoop.hdfs.server.namenode.ha.ConfiguredFailoverProxyProvider",
+            ),
+        ]);
+        for (i, port) in self.rpc_ports.iter().enumerate() {
+            let named = |key: &str, value: String| (format!("dfs.namenode.{key}.ns.nn{i}"), value);
+            hdfs.push(named("rpc-address", format!("127.0.0.1:{port}")));
+            hdfs.push(named("http-address", format!("127.0.0.1:{}", ports::free())));
+            hdfs.push(named("name.dir", format!("file://{}", at(&format!("nn{i}/data")))));
+        }
+        let write =
+            |name: &str, own: &[Setting]| write_conf(&self.conf(name), &core, &[&hdfs, own]);
+        for i in 0..2 {
+            write(&format!("nn{i}"), &settings(&[("dfs.ha.namenode.id", &format!("nn{i}"))]))?;
+        }
+        for i in 0..3 {
+            let own = settings(&[
+                ("dfs.journalnode.edits.dir", &at(&format!("jn{i}/data"))),
+                ("dfs.journalnode.rpc-address", &format!("127.0.0.1:{}", self.journal_ports[i])),
+                ("dfs.journalnode.http-address", &format!("127.0.0.1:{}", self.journal_http[i])),
+            ]);
+            write(&format!("jn{i}"), &own)?;
+        }
+        for i in 0..DATANODES.len() {
+            let own = settings(&[
+                ("dfs.datanode.data.dir", &format!("file://{}", at(&format!("dn{i}/data")))),
+                ("dfs.datanode.address", "127.0.0.1:0"),
+                ("dfs.datanode.ipc.address", "127.0.0.1:0"),
+                ("dfs.datanode.http.address", "127.0.0.1:0"),
+                ("dfs.datanode.hostname", "127.0.0.1"),
+            ]);
+            write(&format!("dn{i}"), &own)?;
+        }
+        write("client", &[])
+    }
+
+    fn apache(&self, role: &str, name: &str) -> Outcome<Command> {
+        let mut command = Java::get()?.command(256);
+        command.arg(format!("-Dhadoop.log.dir={}", self.directory.join(name).display()));
+        command.arg("zerohop.Daemon").arg(role).arg(self.conf(name));
+        Ok(command)
+    }
+
+    fn ours(&self, name: &str, words: &[&str]) -> Outcome<Command> {
+        let mut command = Command::new(tools::zerohop()?);
+        command.arg("--config").arg(self.conf(name)).args(words);
+        Ok(command)
+    }
+
+    fn log(&self, name: &str) -> PathBuf {
+        self.directory.join(name).join("log")
+    }
+
+    fn start_journal_node(&mut self, i: usize) -> Outcome {
+        let name = format!("jn{i}");
+        let command = match self.kinds.journal_nodes[i] {
+            Kind::Apache => self.apache("journalnode", &name)?,
+            Kind::Ours => self.ours(&name, &["journalnode"])?,
+        };
+        // Apache's wants the directory to be there.
+        std::fs::create_dir_all(self.directory.join(&name).join("data"))
+            .map_err(|e| e.to_string())?;
+        self.journal_nodes[i] = Some(Process::daemon(&name, command, &self.log(&name))?);
+        self.wait_port(self.journal_ports[i], &name)
+    }
+
+    fn start_namenode(&mut self, i: usize) -> Outcome {
+        let name = format!("nn{i}");
+        let command = match self.kinds.namenodes[i] {
+            Kind::Apache => self.apache("namenode", &name)?,
+            Kind::Ours => self.ours(&name, &["namenode"])?,
+        };
+        self.namenodes[i] = Some(Process::daemon(&name, command, &self.log(&name))?);
+        self.wait_port(self.rpc_ports[i], &name)
+    }
+
+    fn start_datanode(&mut self, i: usize) -> Outcome {
+        let name = format!("dn{i}");
+        let command = match DATANODES[i] {
+            Kind::Apache => self.apache("datanode", &name)?,
+            Kind::Ours => self.ours(&name, &["datanode"])?,
+        };
+        self.datanodes.push(Process::daemon(&name, command, &self.log(&name))?);
+        Ok(())
+    }
+
+    fn wait_port(&self, port: u16, name: &str) -> Outcome {
+        let reached = || Ok(TcpStream::connect(("127.0.0.1", port)).is_ok());
+        wait::until(&format!("{name} listens"), LIMIT, reached)
+            .map_err(|error| format!("{error}\n{}", tail(&self.log(name), 25)))
+    }
+
+    /// Runs a NameNode's start option to its end.
+    fn once(&self, role: &str, i: usize) -> Outcome {
+        let name = format!("nn{i}");
+        let log = self.directory.join(&name).join(role);
+        let command = match self.kinds.namenodes[i] {
+            Kind::Apache => self.apache(role, &name)?,
+            Kind::Ours => {
+                self.ours(&name, &["namenode", &format!("-{role}"), "-nonInteractive"])?
+            }
+        };
+        let mut process = Process::daemon(role, command, &log)?;
+        match process.finish(LIMIT)?.success() {
+            true => Ok(()),
+            false => Err(format!("{role} failed\n{}", tail(&log, 40))),
+        }
+    }
+
+    /// Asks Apache's client or haadmin.
+    fn ask(&mut self, line: &str) -> Outcome<String> {
+        if self.client.is_none() {
+            let mut command = Java::get()?.command(256);
+            command.arg("zerohop.Pair").arg(self.conf("client"));
+            let mut process = Process::talker("the client", command, &self.log("client"))?;
+            let (input, output) = process.pipes().ok_or("a client without pipes")?;
+            self.client = Some((process, input, BufReader::new(output)));
+        }
+        let log = self.log("client");
+        let (_, input, output) = self.client.as_mut().ok_or("no client")?;
+        let mut answer = String::new();
+        let talked = writeln!(input, "{line}").and_then(|()| output.read_line(&mut answer));
+        talked.map_err(|error| format!("{line}: {error}"))?;
+        match answer.trim_end().strip_prefix("ok") {
+            Some(rest) => Ok(rest.trim().to_owned()),
+            None => Err(format!("{line}: {answer}{}", tail(&log, 12))),
+        }
+    }
+
+    /// Runs haadmin until it succeeds: its connection may be one to a process that was killed.
+    fn admin(&mut self, words: &str) -> Outcome {
+        wait::until(&format!("haadmin {words}"), LIMIT, || {
+            self.ask(&format!("admin {words}")).map(|_| true)
+        })
+    }
+
+    /// Makes directories, which the NameNodes must not lose from here on.
+    fn make(&mut self, count: usize) -> Outcome {
+        self.ask(&format!("mkdirs /d{}- {count}", self.made))?;
+        self.made += 1;
+        Ok(())
+    }
+
+    fn expected(&self, count: usize) -> Vec<String> {
+        let mut names: Vec<String> =
+            (0..self.made).flat_map(|n| (0..count).map(move |i| format!("d{n}-{i}"))).collect();
+        names.sort();
+        names
+    }
+
+    fn listed(&mut self) -> Outcome<Vec<String>> {
+        let listed = self.ask("list /")?;
+        let names = listed.split_whitespace().filter(|name| *name != "data");
+        Ok(names.map(str::to_owned).collect())
+    }
+
+    /// Finalized segments of a JournalNode by name, without padding.
+    fn segments(&self, i: usize) -> BTreeMap<String, Vec<u8>> {
+        let current = self.directory.join(format!("jn{i}/data/ns/current"));
+        let mut segments = BTreeMap::new();
+        for entry in std::fs::read_dir(&current).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with("edits_0") && !name.contains('.') {
+                segments.insert(name, without_padding(&entry.path()));
+            }
+        }
+        segments
+    }
+
+    fn logs(&self) -> String {
+        ["jn0", "jn1", "jn2", "nn0", "nn1", "dn0", "dn1"]
+            .map(|name| tail(&self.log(name), 15))
+            .join("\n")
+    }
+}
+
+fn without_padding(path: &Path) -> Vec<u8> {
+    let mut bytes = std::fs::read(path).unwrap_or_default();
+    while bytes.last() == Some(&0xff) {
+        bytes.pop();
+    }
+    bytes
+}
+
+/// The history: the active NameNode gives up, or is killed, and JournalNodes come and go.
+fn histories(pair: &mut Pair) -> Outcome {
+    pair.admin("-transitionToActive nn0")?;
+    pair.make(20)?;
+    let mut files = Files::start(&pair.conf("client"))?;
+    let mut active = 0;
+    for round in 0..5 {
+        let other = 1 - active;
+        files.begin().map_err(|error| format!("round {round}: {error}"))?;
+        // One JournalNode misses the end of a segment and the beginning of the next.
+        let away = round % 3;
+        pair.journal_nodes[away] = None;
+        pair.make(20)?;
+        if round % 2 == 0 {
+            pair.namenodes[active] = None;
+            // Nobody answers whether the other one is active still.
+            pair.admin(&format!("-transitionToActive --forceactive nn{other}"))?;
+            pair.make(20)?;
+            pair.start_namenode(active)?;
+        } else {
+            pair.admin(&format!("-transitionToStandby nn{active}"))?;
+            pair.admin(&format!("-transitionToActive nn{other}"))?;
+            pair.make(20)?;
+        }
+        pair.start_journal_node(away)?;
+        active = other;
+        files.finish().map_err(|error| format!("round {round}: {error}"))?;
+        let (expected, listed) = (pair.expected(20), pair.listed()?);
+        if listed != expected {
+            return Err(format!("round {round}: {listed:?} in place of {expected:?}"));
+        }
+    }
+    // A NameNode that does not know of its successor: none of its edits counts, and it ends itself.
+    pair.admin(&format!("-transitionToActive --forceactive nn{}", 1 - active))?;
+    let late = format!("mkdirs hdfs://127.0.0.1:{}/late- 1", pair.rpc_ports[active]);
+    if let Ok(made) = pair.ask(&late) {
+        return Err(format!("{late}: {made}"));
+    }
+    let ends = pair.namenodes[active].as_mut().ok_or("no NameNode")?;
+    let status = ends.finish(LIMIT)?;
+    if status.code() != Some(1) {
+        return Err(format!("the fenced NameNode ended with {status}"));
+    }
+    pair.make(20)?;
+    match pair.listed()? == pair.expected(20) {
+        true => Ok(()),
+        false => Err("the fenced NameNode's edit counts".to_owned()),
+    }
+}
+
+fn every_journal_node_has_the_same(pair: &Pair) -> Outcome {
+    wait::until("each JournalNode has all segments", LIMIT, || {
+        let all: Vec<_> = (0..3).map(|i| pair.segments(i)).collect();
+        match all.iter().all(|segments| *segments == all[0]) && all[0].len() > 5 {
+            true => Ok(true),
+            false => Err(format!(
+                "{:?}",
+                all.iter().map(|s| s.keys().collect::<Vec<_>>()).collect::<Vec<_>>()
+            )),
+        }
+    })
+}
+
+fn run(name: &str, namenodes: [Kind; 2], journal_nodes: [Kind; 3]) {
+    let kinds = Kinds { namenodes, journal_nodes };
+    let mut pair = Pair::start(name, kinds).unwrap();
+    let outcome = histories(&mut pair).and_then(|()| every_journal_node_has_the_same(&pair));
+    outcome.unwrap_or_else(|error| panic!("{error}\n{}", pair.logs()));
+}
+
+#[test]
+fn apaches_namenodes_fail_over_on_our_journal_nodes() {
+    run("journal-nodes-ours", [Kind::Apache; 2], [Kind::Ours; 3]);
+}
+
+#[test]
+fn apaches_namenodes_fail_over_on_journal_nodes_of_both_kinds() {
+    run("journal-nodes-mixed", [Kind::Apache; 2], [Kind::Ours, Kind::Apache, Kind::Ours]);
+}
+
+#[test]
+fn our_namenodes_fail_over_on_apaches_journal_nodes() {
+    run("namenodes-ours", [Kind::Ours; 2], [Kind::Apache; 3]);
+}
+
+#[test]
+fn apaches_standby_of_our_namenode_takes_over_and_gives_back() {
+    run(
+        "namenodes-ours-apache",
+        [Kind::Ours, Kind::Apache],
+        [Kind::Ours, Kind::Apache, Kind::Ours],
+    );
+}
+
+#[test]
+fn our_standby_of_apaches_namenode_takes_over_and_gives_back() {
+    run(
+        "namenodes-apache-ours",
+        [Kind::Apache, Kind::Ours],
+        [Kind::Apache, Kind::Ours, Kind::Apache],
+    );
+}
