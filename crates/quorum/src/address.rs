@@ -14,6 +14,22 @@ pub struct QuorumAddress {
     pub journal: String,
 }
 
+impl QuorumAddress {
+    /// What is unwise about it: an even number of JournalNodes.
+    pub fn advice(&self) -> Option<String> {
+        let count = self.nodes.len();
+        let survives = (count - 1) / 2;
+        (count.is_multiple_of(2)).then(|| {
+            format!(
+                "{count} JournalNodes survive the loss of {survives}, as {} do: name {} or {} of them",
+                count - 1,
+                count - 1,
+                count + 1
+            )
+        })
+    }
+}
+
 /// Why a text names no quorum.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -77,6 +93,14 @@ impl NamespaceInfo {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_even_number_of_journal_nodes_is_advised_against() {
+        let advice = |text: &str| text.parse::<QuorumAddress>().unwrap().advice();
+        assert_eq!((advice("qjournal://a/ns"), advice("qjournal://a;b;c/ns")), (None, None));
+        let four = advice("qjournal://a;b;c;d/ns").unwrap();
+        assert_eq!(four, "4 JournalNodes survive the loss of 1, as 3 do: name 3 or 5 of them");
+    }
 
     #[test]
     fn addresses_are_read_as_apache_reads_them() {

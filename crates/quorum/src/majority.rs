@@ -33,7 +33,24 @@ impl fmt::Display for NoMajority {
         if *silent > 0 {
             write!(f, "; {silent} did not answer in time")?;
         }
-        refusals.iter().try_for_each(|refusal| write!(f, "; {refusal}"))
+        refusals.iter().try_for_each(|refusal| write!(f, "; {refusal}"))?;
+        self.advice().map_or(Ok(()), |advice| write!(f, "; {advice}"))
+    }
+}
+
+impl NoMajority {
+    /// What to do about refusals that no later try changes, Apache's and ours.
+    fn advice(&self) -> Option<&'static str> {
+        let any = |text: &str| self.refusals.iter().any(|refusal| refusal.reason.contains(text));
+        if any("Incompatible namespaceID") || any("Incompatible clusterID") {
+            return Some(
+                "dfs.namenode.shared.edits.dir names JournalNodes, or a journal, of another cluster: name this cluster's",
+            );
+        }
+        any("not formatted").then_some(
+            "the journal of dfs.namenode.shared.edits.dir is not formatted: stop the NameNodes and run `namenode \
+             -initializeSharedEdits', or copy the directory of another JournalNode to one that lost its own",
+        )
     }
 }
 
@@ -104,5 +121,27 @@ impl Tally {
             let failed = NoMajority { what: "journal", refusals, silent: 0, nodes };
             completer.complete(Err(JournalError::NoQuorum { reason: failed.to_string() }));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(reason: &str) -> String {
+        let refusal = |node: &str| Refusal { node: node.to_owned(), reason: reason.to_owned() };
+        let refusals = vec![refusal("a:1"), refusal("b:1")];
+        NoMajority { what: "newEpoch", refusals, silent: 0, nodes: 3 }.to_string()
+    }
+
+    #[test]
+    fn journal_nodes_of_another_cluster_or_without_the_journal_are_named_with_the_key() {
+        let other = refused("Incompatible clusterID for journal /x: NameNode has clusterId 'a'");
+        assert!(other.starts_with("newEpoch: 2 of 3 JournalNodes are needed; a:1: "), "{other}");
+        assert!(other.ends_with("of another cluster: name this cluster's"), "{other}");
+        let empty = refused("Journal ns not formatted");
+        assert!(empty.contains("dfs.namenode.shared.edits.dir is not formatted"), "{empty}");
+        assert!(empty.contains("-initializeSharedEdits"), "{empty}");
+        assert!(!refused("connection refused").contains("dfs.namenode"));
     }
 }

@@ -109,6 +109,9 @@ impl SharedEdits {
             layout: info.layout.0,
         };
         let QuorumConfig { address, options, client } = (**config).clone();
+        if let Some(advice) = address.advice() {
+            tracing::warn!("{}: {advice}", keys::DFS_NAMENODE_SHARED_EDITS_DIR.name);
+        }
         let journal = QuorumJournal::new(address, namespace, options, &client, runtime.handle())
             .map_err(StorageError::io("start threads for", "the shared edits"))?;
         Ok(Arc::new(Self::of(Box::new(journal), Some(runtime))))
