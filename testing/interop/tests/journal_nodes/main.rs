@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout, Command};
 use std::time::Duration;
 
+use zerohop_client::blocking::FileSystem;
+use zerohop_conf::Conf;
 use zerohop_interop::process::{Process, tail};
 use zerohop_interop::site::{Setting, settings, write_conf};
 use zerohop_interop::tools::{self, Java};
@@ -95,6 +97,10 @@ impl Pair {
             ("dfs.ha.fencing.methods", "shell(/bin/true)"),
             ("dfs.ha.tail-edits.in-progress", "true"),
             ("dfs.ha.tail-edits.period", "100ms"),
+            ("dfs.namenode.state.context.enabled", "true"),
+            ("dfs.ha.log-roll.period", "2"),
+            ("dfs.namenode.checkpoint.check.period", "1"),
+            ("dfs.namenode.checkpoint.txns", "30"),
             ("dfs.journalnode.sync.interval", "1000"),
             ("dfs.namenode.safemode.extension", "0"),
             ("dfs.namenode.datanode.registration.ip-hostname-check", "false"),
@@ -290,8 +296,8 @@ fn without_padding(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// The history: the active NameNode gives up, or is killed, and JournalNodes come and go.
-fn histories(pair: &mut Pair) -> Outcome {
+/// The history: the active NameNode gives up, or is killed, and JournalNodes come and go. The NameNode that is active then.
+fn histories(pair: &mut Pair) -> Outcome<usize> {
     pair.admin("-transitionToActive nn0")?;
     pair.make(20)?;
     let mut files = Files::start(&pair.conf("client"))?;
@@ -335,8 +341,75 @@ fn histories(pair: &mut Pair) -> Outcome {
     }
     pair.make(20)?;
     match pair.listed()? == pair.expected(20) {
-        true => Ok(()),
+        true => Ok(1 - active),
         false => Err("the fenced NameNode's edit counts".to_owned()),
+    }
+}
+
+/// The NameNode that ended comes back as an observer. Clients of both kinds read from it what they wrote just now, and read on
+/// while the active one is frozen.
+fn observer_answers(pair: &mut Pair, active: usize) -> Outcome {
+    let observer = 1 - active;
+    pair.start_namenode(observer)?;
+    pair.admin(&format!("-transitionToObserver nn{observer}"))?;
+    pair.ask("observe /apaches- 50")?;
+    let conf = observing_conf(&pair.conf("client"))?;
+    let ours = FileSystem::connect(&conf, None).map_err(|e| e.to_string())?;
+    for n in 0..50 {
+        let path = format!("/ours-{n}");
+        ours.mkdirs(&path).map_err(|e| e.to_string())?;
+        ours.status(&path).map_err(|e| format!("{path}: {e}"))?;
+    }
+    // What another client wrote is seen after the next call of this one's that the active NameNode answers.
+    ours.status("/apaches-49").map_err(|e| e.to_string())?;
+    let frozen = pair.namenodes[active].as_ref().ok_or("no NameNode")?.id();
+    signal(frozen, libc::SIGSTOP)?;
+    let read = (|| {
+        let listed = pair.ask("observed /")?;
+        let seen = listed.split_whitespace().any(|name| name == "apaches-49");
+        let there = ours.status("/ours-49").map_err(|e| format!("without the active one: {e}"));
+        there.and(if seen { Ok(()) } else { Err(format!("apaches-49 is not in {listed}")) })
+    })();
+    signal(frozen, libc::SIGCONT)?;
+    read?;
+    pair.admin(&format!("-transitionToStandby nn{observer}"))
+}
+
+/// The standby makes an image, and the active NameNode takes it.
+fn image_arrives(pair: &mut Pair) -> Outcome {
+    let newest = |pair: &Pair, i: usize| {
+        let current = pair.directory.join(format!("nn{i}/data/current"));
+        let names = std::fs::read_dir(&current).into_iter().flatten().flatten();
+        let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let images = names.filter(|name| name.starts_with("fsimage_0") && !name.contains('.'));
+        images.max().map(|name| (std::fs::read(current.join(&name)).unwrap_or_default(), name))
+    };
+    let before = [0, 1].map(|i| newest(pair, i)).into_iter().flatten().map(|(_, name)| name).max();
+    pair.make(40)?;
+    wait::until("an image of the standby on both", LIMIT, || {
+        let both = [newest(pair, 0), newest(pair, 1)];
+        let is_new = both.iter().flatten().all(|(_, name)| Some(name) > before.as_ref());
+        match is_new && both[0] == both[1] {
+            true => Ok(true),
+            false => Err(format!("{:?}, before: {before:?}", both.map(|it| it.map(|it| it.1)))),
+        }
+    })
+}
+
+/// As clients that read from observers have it.
+fn observing_conf(directory: &Path) -> Outcome<Conf> {
+    let mut conf = Conf::load(directory).map_err(|e| e.to_string())?;
+    let provider = "org.apache.hadoop.hdfs.server.namenode.ha.ObserverReadProxyProvider";
+    conf.set("dfs.client.failover.proxy.provider.ns", provider);
+    Ok(conf)
+}
+
+fn signal(pid: u32, signal: i32) -> Outcome {
+    let pid = i32::try_from(pid).map_err(|e| e.to_string())?;
+    // SAFETY: kill takes no pointers. The process is a child whose end nobody has waited for.
+    match unsafe { libc::kill(pid, signal) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error().to_string()),
     }
 }
 
@@ -356,7 +429,10 @@ fn every_journal_node_has_the_same(pair: &Pair) -> Outcome {
 fn run(name: &str, namenodes: [Kind; 2], journal_nodes: [Kind; 3]) {
     let kinds = Kinds { namenodes, journal_nodes };
     let mut pair = Pair::start(name, kinds).unwrap();
-    let outcome = histories(&mut pair).and_then(|()| every_journal_node_has_the_same(&pair));
+    let outcome = histories(&mut pair)
+        .and_then(|active| observer_answers(&mut pair, active))
+        .and_then(|()| image_arrives(&mut pair))
+        .and_then(|()| every_journal_node_has_the_same(&pair));
     outcome.unwrap_or_else(|error| panic!("{error}\n{}", pair.logs()));
 }
 
