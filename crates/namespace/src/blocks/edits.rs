@@ -119,14 +119,18 @@ impl BlockEdits<'_> {
         let Some((slot, stored)) = self.map().find(id) else { return };
         if stored.state == BlockState::Complete {
             self.map().set_state(slot, BlockState::UnderConstruction);
+            self.blocks.replicas.safe_mode.block_removed(slot);
             self.blocks.constructions.begin(slot);
         }
     }
 
     /// Marks a block to be truncated to `target`. No DataNode is asked yet.
     pub(crate) fn set_truncated(&mut self, id: BlockId, target: Block) {
-        let Some(slot) = self.map().slot(id) else { return };
+        let Some((slot, stored)) = self.map().find(id) else { return };
         self.map().set_state(slot, BlockState::UnderRecovery);
+        if stored.state == BlockState::Complete {
+            self.blocks.replicas.safe_mode.block_removed(slot);
+        }
         self.blocks.constructions.set_recovery(slot, Recovery::unasked(target));
     }
 }

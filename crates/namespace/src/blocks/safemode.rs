@@ -194,7 +194,7 @@ impl SafeMode {
         self.total += u64::from(self.is_starting());
     }
 
-    /// A complete block is gone.
+    /// A complete block is gone, or is written again.
     pub(super) fn block_removed(&mut self, slot: Slot) {
         if self.is_starting() {
             self.total = self.total.saturating_sub(1);

@@ -155,6 +155,25 @@ fn a_replica_whose_file_was_deleted_since_the_start_is_no_block_of_the_future() 
     assert!(!cluster.blocks.safe_mode().is_starting());
 }
 
+/// A block that was appended to and closed again counted twice, and safe mode waited for a block that is not there.
+#[test]
+fn a_block_that_is_appended_to_while_a_standby_starts_counts_once() {
+    let mut cluster = Cluster::new(&["/a"]);
+    cluster.blocks.put_complete(block(1, 100), FILE, 1);
+    cluster.blocks.start(cluster.now, GenerationStamp(1002));
+    cluster.blocks.become_standby(&ids(2, 1002));
+    let id = BlockId(1);
+    for _ in 0..3 {
+        cluster.blocks.edits(CommitKey::for_tests()).set_under_construction(id);
+        cluster.blocks.under_construction().expect_reopened(id);
+        cluster.blocks.edits(CommitKey::for_tests()).set_committed(id);
+        cluster.blocks.under_construction().complete_replayed(id);
+    }
+    cluster.full_report(0, vec![finalized(block(1, 100))]);
+    cluster.pass(100_000);
+    assert!(!cluster.blocks.safe_mode().is_starting(), "{}", cluster.blocks.safe_mode().tip());
+}
+
 fn told_to_delete(cluster: &mut Cluster, count: usize) -> Vec<usize> {
     let is_told = |index: &usize| {
         let commands = cluster.beat(*index);
