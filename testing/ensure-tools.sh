@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the interop tests need and this machine lacks, and says so: a JDK and Maven through
-# apt, Chromium too, Apache Hadoop's jars through Maven (into ~/.m2), one native library out of a jar, other people's
+# Installs what the interop tests need and this machine lacks, and says so: a JDK, Maven, OpenSSH's server
+# and Chromium through apt, Apache Hadoop's jars through Maven (into ~/.m2), one native library out of a jar, other people's
 # clients of HDFS and of REST from PyPI and npm.
 # Leaves target/interop/classpath.txt, target/interop/native/libhadoop.so, target/interop/python and
 # target/interop/node. Quick when all is there.
@@ -70,6 +70,11 @@ if ! node_is_good; then
   command -v npm >/dev/null || missing+=(npm)
 fi
 command -v chromium >/dev/null || missing+=(chromium)
+# Fencing by ssh: a server, and what is run over there.
+[ -x /usr/sbin/sshd ] || missing+=(openssh-server)
+command -v ssh >/dev/null || missing+=(openssh-client)
+command -v fuser >/dev/null || missing+=(psmisc)
+command -v nc >/dev/null || missing+=(netcat-openbsd)
 [ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
 
 # A server that hangs or refuses for a moment is asked again: what came is kept.

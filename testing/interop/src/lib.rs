@@ -13,6 +13,7 @@ pub mod harm;
 pub mod http;
 pub mod java;
 pub mod oracle;
+pub mod pair;
 pub mod ports;
 pub mod process;
 pub mod programs;

@@ -1,0 +1,123 @@
+//! Clients of ours that make directories as fast as they can, and when each was made.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use zerohop_interop::harm::{Explain, client};
+use zerohop_interop::pair::LIMIT;
+use zerohop_interop::{Outcome, wait};
+
+/// When an operation began and ended.
+type Times = (Instant, Instant);
+
+#[derive(Default)]
+struct Shared {
+    times: Mutex<Vec<Times>>,
+    failed: AtomicU64,
+    ends: AtomicBool,
+}
+
+impl Shared {
+    fn times(&self) -> Vec<Times> {
+        self.times.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Running clients.
+pub struct Load {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Load {
+    pub fn start(conf: &Path, clients: usize) -> Outcome<Self> {
+        static LOADS: AtomicU64 = AtomicU64::new(0);
+        let load = LOADS.fetch_add(1, Ordering::Relaxed);
+        let shared = Arc::<Shared>::default();
+        let mut threads = Vec::new();
+        for number in 0..clients {
+            let fs = client(conf, &[])?;
+            let directory = format!("/load{load}-{number}");
+            fs.mkdirs(&directory).at(&directory)?;
+            let shared = Arc::clone(&shared);
+            threads.push(std::thread::spawn(move || {
+                let mut made = 0;
+                while !shared.ends.load(Ordering::Relaxed) {
+                    let begun = Instant::now();
+                    match fs.mkdirs(&format!("{directory}/{made}")) {
+                        Ok(_) => {
+                            let mut times =
+                                shared.times.lock().unwrap_or_else(PoisonError::into_inner);
+                            times.push((begun, Instant::now()));
+                        }
+                        Err(error) => {
+                            eprintln!("an operation failed: {error}");
+                            shared.failed.fetch_add(1, Ordering::Relaxed);
+                        }
+                    }
+                    made += 1;
+                }
+            }));
+        }
+        Ok(Self { shared, threads })
+    }
+
+    /// Waits until so many operations are done.
+    pub fn until(&self, count: usize) -> Outcome {
+        wait::until("the load runs", LIMIT, || Ok(self.shared.times().len() >= count))
+    }
+
+    /// Waits until some operations are done that began after a moment.
+    pub fn until_after(&self, moment: Instant) -> Outcome {
+        wait::until("the load goes on", LIMIT, || {
+            let times = self.shared.times();
+            Ok(times.iter().filter(|(begun, _)| *begun > moment).count() >= 50)
+        })
+    }
+
+    pub fn stop(self) -> Outcome<Done> {
+        self.shared.ends.store(true, Ordering::Relaxed);
+        for thread in self.threads {
+            thread.join().map_err(|_| "a client panicked".to_owned())?;
+        }
+        let mut times = self.shared.times();
+        times.sort_by_key(|(_, ended)| *ended);
+        Ok(Done { times, failed: self.shared.failed.load(Ordering::Relaxed) })
+    }
+}
+
+/// What the clients did.
+pub struct Done {
+    times: Vec<Times>,
+    pub failed: u64,
+}
+
+impl Done {
+    /// From a moment to the first operation behind the longest time without one: operations that were answered just before the
+    /// NameNode was hit do not count.
+    pub fn end_of_gap(&self, moment: Instant) -> Duration {
+        let ends: Vec<Instant> =
+            self.times.iter().map(|(_, ended)| *ended).filter(|ended| *ended > moment).collect();
+        let mut longest = (Duration::ZERO, Duration::ZERO);
+        let mut before = moment;
+        for ended in ends {
+            longest = longest.max((ended - before, ended - moment));
+            before = ended;
+        }
+        longest.1
+    }
+
+    /// The longest time between two operations that ended one after the other.
+    pub fn longest_gap(&self) -> Duration {
+        let gaps = self.times.windows(2).map(|pair| pair[1].1 - pair[0].1);
+        gaps.max().unwrap_or_default()
+    }
+
+    /// Operations that ended after a moment.
+    pub fn count_after(&self, moment: Instant) -> usize {
+        self.times.iter().filter(|(_, ended)| *ended > moment).count()
+    }
+}
