@@ -71,7 +71,7 @@ fi
 run() {
   local log="$logs/schedules-$2.log"
   ZEROHOP_CAMPAIGN_SEED=$2 ZEROHOP_CAMPAIGN_SCHEDULES=$3 ZEROHOP_CAMPAIGN_SECONDS=$4 \
-    ${wrap[@]+"${wrap[@]}"} "$campaign" --nocapture "$1" >"$log" 2>&1 </dev/null
+    ${wrap[@]+"${wrap[@]}"} "$campaign" --nocapture --exact "$1" >"$log" 2>&1 </dev/null
   local code=$?
   if [ $code != 0 ]; then
     tail -n 80 "$log"
@@ -85,7 +85,11 @@ end=$(($(date +%s) + $(awk "BEGIN { print int($minutes * 30) }")))
 schedules=0
 batches=0
 while [ "$schedules" = 0 ] || [ "$(date +%s)" -lt "$end" ]; do
-  if [ $((batches % 5)) = 4 ]; then
+  if [ $((batches % 5)) = 2 ]; then
+    # A pair of NameNodes: three faults a schedule, all kinds in five.
+    run on_pair::what_was_acknowledged_outlives_random_faults_of_a_pair $((seed + schedules)) 5 0
+    schedules=$((schedules + 5))
+  elif [ $((batches % 5)) = 4 ]; then
     # With Apache's DataNodes.
     run what_was_acknowledged_outlives_random_kills_with_apache_s_datanodes $((seed + schedules)) 1 20
     schedules=$((schedules + 1))

@@ -396,7 +396,7 @@ fn wait_for_datanode(cluster: &mut Cluster, i: usize) -> Outcome {
     })
 }
 
-fn signal(process: u32, signal: i32) -> Outcome {
+pub fn signal(process: u32, signal: i32) -> Outcome {
     // SAFETY: kill takes no pointers; the process group is that of a child of ours that nobody else waits for.
     match unsafe { libc::kill(-(process as i32), signal) } {
         0 => Ok(()),

@@ -9,10 +9,14 @@ mod faults;
 mod known;
 mod link;
 mod name_dirs;
+mod on_pair;
+mod pair;
+mod pair_faults;
 mod promises;
 mod replicas;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
@@ -140,10 +144,10 @@ fn work_under_faults(
 }
 
 /// Nothing is missing or corrupt, and every block has all its replicas.
-fn wait_healthy(cluster: &Cluster) -> Outcome {
+fn wait_healthy(conf: &Path) -> Outcome {
     let options = ["fsck", "/", "-files", "-blocks", "-replicaDetails"];
     wait::until("fsck finds nothing", SETTLE, || {
-        let (code, said) = zerohop(&cluster.conf(), &options)?;
+        let (code, said) = zerohop(conf, &options)?;
         let is_none = |what: &str| {
             let line = said.lines().find(|line| line.contains(what));
             line.is_none_or(|line| line.split_whitespace().nth(2) == Some("0"))
@@ -207,7 +211,7 @@ fn schedule(
         cluster.restart()?;
     }
     wait_for_all(cluster)?;
-    wait_healthy(cluster)?;
+    wait_healthy(&cluster.conf())?;
     for actor in &mut actors {
         actor.check_all(cluster.judge()?)?;
     }
