@@ -163,7 +163,7 @@ fn own(args: Vec<String>) -> i32 {
     }
     match cli.verb {
         Verb::Up(options) => up::run(settings, options),
-        Verb::InitHa(options) => ha::init::run(options),
+        Verb::InitHa(options) => ha::init::run(&settings, options),
         Verb::Demo(options) => demo::run(settings, options),
         Verb::Heatmap(options) => observe::heatmap::run(&options),
         Verb::Profile(options) => observe::profile::run(&options),

@@ -16,6 +16,8 @@ use zerohop_journal::image::ImageReader;
 use zerohop_journal::log::EditCursor;
 use zerohop_journal::op::Record;
 use zerohop_namespace::{Namespace, OpContext};
+use zerohop_system::clock;
+use zerohop_transport::rpc::server::note_lock_wait;
 use zerohop_wire::TxId;
 
 /// Most edits applied in one go: readers wait that long.
@@ -44,11 +46,11 @@ impl ServedNamespace {
     }
 
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, Namespace> {
-        self.namespace.read()
+        self.namespace.try_read().unwrap_or_else(|| counted(|| self.namespace.read()))
     }
 
     pub(crate) fn write(&self) -> RwLockWriteGuard<'_, Namespace> {
-        self.namespace.write()
+        self.namespace.try_write().unwrap_or_else(|| counted(|| self.namespace.write()))
     }
 
     pub(crate) fn retries(&self) -> MutexGuard<'_, RetryCache> {
@@ -209,4 +211,12 @@ impl Replay for Loader<'_> {
         self.progress.count_edits(u64::try_from(applied).unwrap_or(0));
         done
     }
+}
+
+/// Counts how long a call waits for the lock.
+fn counted<T>(lock: impl FnOnce() -> T) -> T {
+    let begun = clock::now();
+    let locked = lock();
+    note_lock_wait(clock::since(begun));
+    locked
 }

@@ -142,7 +142,7 @@ impl RollingCount {
         let bucket = now_ms / bucket_ms.max(1);
         let passed = bucket.saturating_sub(self.newest).min(BUCKETS);
         // The oldest ones have left the window since something was counted.
-        let left = (0..BUCKETS - passed).map(|back| self.newest.wrapping_sub(back) % BUCKETS);
+        let left = (0..BUCKETS - passed).map(|back| (self.newest + BUCKETS - back) % BUCKETS);
         left.filter_map(|at| self.counts.get(at as usize)).map(|count| u64::from(*count)).sum()
     }
 }
@@ -159,7 +159,7 @@ mod tests {
         }
         assert_eq!(count.sum(5000, 100), 1);
         count.add(5500, 100);
-        assert_eq!([count.sum(5500, 100), count.sum(5950, 100), count.sum(9000, 100)], [2, 1, 0]);
+        assert_eq!([count.sum(5500, 100), count.sum(6050, 100), count.sum(9000, 100)], [2, 1, 0]);
     }
 
     #[test]

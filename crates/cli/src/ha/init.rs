@@ -9,6 +9,7 @@ use super::pair::{NameNodeAt, Pair};
 use super::site::{write, write_site};
 use super::units::Daemon;
 use crate::failure::{Failure, Outcome, complain};
+use crate::settings::Settings;
 
 /// Options of `init-ha`.
 #[derive(Args, Clone)]
@@ -48,8 +49,8 @@ pub struct InitHa {
     force: bool,
 }
 
-pub fn run(options: InitHa) -> i32 {
-    match write_all(&options) {
+pub fn run(settings: &Settings, options: InitHa) -> i32 {
+    match write_all(&options, &settings.values) {
         Ok(()) => {
             sayln!("{}", steps(&options));
             0
@@ -164,12 +165,18 @@ fn with_port(host: &str, port: u16) -> String {
     if has_port { host.to_owned() } else { format!("{host}:{port}") }
 }
 
-fn write_all(options: &InitHa) -> Outcome {
+/// Writes a directory for each host. What is `given` counts more than what follows from the options.
+fn write_all(options: &InitHa, given: &[(String, String)]) -> Outcome {
     options.check()?;
     let shared = options.pair().settings();
     let replication = options.datanodes.len().min(3).to_string();
     let shared: Vec<(String, String)> =
         shared.into_iter().chain([("dfs.replication".to_owned(), replication)]).collect();
+    let with_given = |mut settings: Vec<(String, String)>| {
+        settings.retain(|(name, _)| given.iter().all(|(set, _)| set != name));
+        settings.extend_from_slice(given);
+        settings
+    };
     let taken = options.output.read_dir().is_ok_and(|mut entries| entries.next().is_some());
     if taken && !options.force {
         return Err(Failure::io(format!(
@@ -180,13 +187,14 @@ fn write_all(options: &InitHa) -> Outcome {
     for (host, daemons) in options.hosts() {
         let directory = options.output.join(host);
         let own = options.own_settings(&daemons);
-        write_site(&directory, pairs(&shared).chain(pairs(&own)))?;
+        let all = with_given(shared.iter().cloned().chain(own).collect());
+        write_site(&directory, pairs(&all))?;
         for daemon in daemons {
             let unit = daemon.unit(&options.binary, &options.conf, &options.user);
             write(&directory.join(daemon.unit_name()), &unit)?;
         }
     }
-    write_site(&options.output.join("client"), pairs(&shared))
+    write_site(&options.output.join("client"), pairs(&with_given(shared)))
 }
 
 fn pairs(settings: &[(String, String)]) -> impl Iterator<Item = (&str, &str)> + Clone {
@@ -264,7 +272,7 @@ mod tests {
     fn each_host_gets_its_daemons_and_all_the_same_cluster() {
         let output = tempfile::tempdir().unwrap();
         let options = options(output.path(), &PUBLISHED);
-        write_all(&options).unwrap();
+        write_all(&options, &[]).unwrap();
         let has = |path: &str| output.path().join(path).exists();
         assert!(has("a/zerohop-namenode.service") && has("b/zerohop-zkfc.service"));
         assert!(has("c/zerohop-journalnode.service") && has("f/zerohop-datanode.service"));
@@ -281,7 +289,7 @@ mod tests {
         let unit = std::fs::read_to_string(output.path().join("a/zerohop-zkfc.service")).unwrap();
         assert!(unit.contains("ExecStart=/usr/local/bin/zerohop zkfc --config /etc/zerohop\n"));
         // Nothing that is there is lost unasked.
-        let error = write_all(&options).unwrap_err().text;
+        let error = write_all(&options, &[]).unwrap_err().text;
         assert!(error.contains("--force"), "{error}");
         let steps = steps(&options);
         assert!(steps.contains("-formatZK") && steps.contains("-bootstrapStandby"), "{steps}");
@@ -291,8 +299,12 @@ mod tests {
     fn one_host_may_have_several_daemons() {
         let output = tempfile::tempdir().unwrap();
         let words = ["--namenodes", "a,b", "--journalnodes", "a,b,c", "--datanodes", "a,c"];
-        write_all(&options(output.path(), &words)).unwrap();
+        let given = [("dfs.replication", "1"), ("dfs.blocksize", "1048576")];
+        let given = given.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        write_all(&options(output.path(), &words), &given).unwrap();
         let conf = Conf::load(output.path().join("a")).unwrap();
+        assert_eq!(conf.get(&keys::DFS_REPLICATION).unwrap(), 1);
+        assert_eq!(conf.get(&keys::DFS_BLOCKSIZE).unwrap(), 1 << 20);
         assert_eq!(conf.get_raw("dfs.journalnode.edits.dir").unwrap(), "/var/lib/hdfs/journal");
         assert_eq!(conf.get_raw("dfs.datanode.data.dir").unwrap(), "file:///var/lib/hdfs/data");
         assert_eq!(conf.get_raw("dfs.ha.automatic-failover.enabled").as_deref(), Some("false"));
@@ -309,7 +321,7 @@ mod tests {
             (["--namenodes", "a,b/..", "--journalnodes", "c"], "--namenodes"),
         ] {
             let words: Vec<&str> = words.into_iter().chain(rest).collect();
-            let error = write_all(&options(output.path(), &words)).unwrap_err().text;
+            let error = write_all(&options(output.path(), &words), &[]).unwrap_err().text;
             assert!(error.starts_with(option), "{error}");
         }
         assert!(output.path().read_dir().unwrap().next().is_none());

@@ -19,6 +19,11 @@ impl MountPoint {
         _ = self.0.set(router);
     }
 
+    /// Whether anything is mounted.
+    pub fn is_mounted(&self) -> bool {
+        self.0.get().is_some()
+    }
+
     /// Answers a request; with status 404 while nothing is mounted.
     pub async fn answer(&self, request: Request<Body>) -> Response {
         match self.0.get() {
@@ -45,7 +50,7 @@ mod tests {
             let request = Request::builder().uri("/a").body(Body::empty()).unwrap();
             mount.answer(request).await.status().as_u16()
         };
-        assert_eq!(ask().await, 404);
+        assert_eq!((ask().await, mount.is_mounted()), (404, false));
         mount.mount(Router::new().route("/a", get(async || "a")));
         mount.mount(Router::new());
         assert_eq!(ask().await, 200);

@@ -9,9 +9,18 @@ use zerohop_namespace::blocks::{BlockStats, NodeFilter};
 use zerohop_pages::{Body, Cell, Content, Level, Notice, Section, Tile, bytes, count, percent};
 
 /// What is done from here. The paths are fixed: nothing of a user's is in them.
-const ACTIONS: &str = "<p class=\"actions\"><a class=\"button\" href=\"/profile?seconds=10\">CPU profile, 10 s</a> \
-    <a class=\"button\" href=\"/heatmap\">I/O heat map</a> <a class=\"button\" href=\"/fsck?path=/\">Check all files</a> \
-    <a class=\"button\" href=\"/explorer\">Browse files</a></p>";
+fn actions(core: &Core) -> String {
+    // Where DataNodes are in the same process; others have heat maps on their own ports.
+    let heat_map = match core.heatmap.is_mounted() {
+        true => " <a class=\"button\" href=\"/heatmap\">I/O heat map</a>",
+        false => "",
+    };
+    format!(
+        "<p class=\"actions\"><a class=\"button\" href=\"/profile?seconds=10\">CPU profile, 10 s</a>{heat_map} \
+         <a class=\"button\" href=\"/fsck?path=/\">Check all files</a> \
+         <a class=\"button\" href=\"/explorer\">Browse files</a></p>"
+    )
+}
 
 pub(super) fn content(core: &Core) -> Content {
     let (stats, names, failed_volumes) = core.read(|namespace| {
@@ -22,7 +31,7 @@ pub(super) fn content(core: &Core) -> Content {
     Content::new()
         .with(Section::new("notices", Body::Notices(notices(core, &stats, failed_volumes))))
         .with(Section::new("figures", Body::Tiles(tiles(core, &stats, &names))))
-        .with(Section::new("actions", Body::Html(ACTIONS.to_owned())).still())
+        .with(Section::new("actions", Body::Html(actions(core))).still())
         .with(Section::new("blocks", Body::Facts(blocks(&stats))).titled("Blocks"))
         .with(Section::new("space", Body::Facts(space(&stats))).titled("Space"))
         .with(Section::new("namenode", Body::Facts(namenode(core, &names))).titled("NameNode"))
