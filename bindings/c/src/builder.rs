@@ -1,7 +1,7 @@
 //! How a file system is connected.
 
 use crate::configuration::of_environment;
-use crate::failure::{Failure, Result, run};
+use crate::failure::{Failure, Result, run, run_for_number};
 use crate::handles::{Handles, hdfsFS};
 use crate::hdfs_store::HdfsStore;
 use crate::local_store::LocalStore;
@@ -133,10 +133,7 @@ pub extern "C" fn hdfsNewBuilder() -> *mut hdfsBuilder {
 }
 
 fn set(bld: *mut hdfsBuilder, change: impl FnOnce(&mut Wanted) -> Result<()>) -> c_int {
-    run(libc::EINVAL, || {
-        change(&mut BUILDERS.get(bld)?.lock())?;
-        Ok(0)
-    })
+    run_for_number(|| change(&mut BUILDERS.get(bld)?.lock()))
 }
 
 /// Asks for a client of its own, which is not shared with others.

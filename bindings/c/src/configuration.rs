@@ -1,6 +1,6 @@
 //! Hadoop's configuration.
 
-use crate::failure::{Failure, Result, run};
+use crate::failure::{Failure, Result, run_for_number};
 use crate::text;
 use std::ffi::{c_char, c_int};
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ pub(crate) fn of_environment() -> Result<Conf> {
 /// `key` is NULL or a C string, `val` NULL or the place of a pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hdfsConfGetStr(key: *const c_char, val: *mut *mut c_char) -> c_int {
-    run(libc::EINVAL, || {
+    run_for_number(|| {
         // SAFETY: as the caller promises.
         let (key, val) = unsafe { (text::needed(key, "key")?, val.as_mut()) };
         let val = val.ok_or_else(|| Failure::invalid("val is NULL"))?;
@@ -39,7 +39,7 @@ pub unsafe extern "C" fn hdfsConfGetStr(key: *const c_char, val: *mut *mut c_cha
             Some(found) => text::copied(&found)?,
             None => null_mut(),
         };
-        Ok(0)
+        Ok(())
     })
 }
 
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn hdfsConfGetStr(key: *const c_char, val: *mut *mut c_cha
 /// `key` is NULL or a C string, `val` NULL or the place of an int32_t.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hdfsConfGetInt(key: *const c_char, val: *mut i32) -> c_int {
-    run(libc::EINVAL, || {
+    run_for_number(|| {
         // SAFETY: as the caller promises.
         let (key, val) = unsafe { (text::needed(key, "key")?, val.as_mut()) };
         let val = val.ok_or_else(|| Failure::invalid("val is NULL"))?;
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn hdfsConfGetInt(key: *const c_char, val: *mut i32) -> c_
             let number = found.trim().parse();
             *val = number.map_err(|_| Failure::invalid(format!("{key} is no number: {found}")))?;
         }
-        Ok(0)
+        Ok(())
     })
 }
 

@@ -145,9 +145,19 @@ fn set_errno(errno: i32) {
 
 /// Runs a call: errno and the words are set where it fails, and nothing panics through C.
 pub(crate) fn run<T>(failed: T, call: impl FnOnce() -> Result<T>) -> T {
+    carried_out(call).unwrap_or(failed)
+}
+
+/// The same for a call that returns 0, or the number of the error.
+pub(crate) fn run_for_number(call: impl FnOnce() -> Result<()>) -> i32 {
+    carried_out(call).err().unwrap_or(0)
+}
+
+/// What a call returned, or the number of its error.
+fn carried_out<T>(call: impl FnOnce() -> Result<T>) -> std::result::Result<T, i32> {
     let done = catch_unwind(AssertUnwindSafe(call));
     let failure = match done {
-        Ok(Ok(value)) => return value,
+        Ok(Ok(value)) => return Ok(value),
         Ok(Err(failure)) => failure,
         Err(_) => Failure::new(EINTERNAL, "a fault of libhdfs: it panicked"),
     };
@@ -162,7 +172,7 @@ pub(crate) fn run<T>(failed: T, call: impl FnOnce() -> Result<T>) -> T {
         *last.borrow_mut() = Last { cause: text(&failure.cause), whole: text(&failure.whole) };
     });
     set_errno(failure.errno);
-    failed
+    Err(failure.errno)
 }
 
 /// Says that nothing is wrong where an answer alone does not tell.
@@ -214,6 +224,8 @@ mod tests {
         assert!(last().starts_with("the handle is no open file"));
         assert_eq!(run(-1, || Err(Failure::invalid("a\0b"))), -1);
         assert_eq!(last(), "a?b");
+        assert_eq!(run_for_number(|| Err(Failure::bad_handle("file"))), libc::EBADF);
+        assert_eq!(run_for_number(|| Ok(())), 0);
     }
 
     #[test]

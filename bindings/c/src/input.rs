@@ -1,6 +1,6 @@
 //! Reads.
 
-use crate::failure::{EINTERNAL, Failure, Result, run};
+use crate::failure::{EINTERNAL, Failure, Result, run, run_for_number};
 use crate::files::{FILES, File};
 use crate::handles::{hdfsFS, hdfsFile};
 use crate::{tOffset, tSize};
@@ -136,12 +136,12 @@ pub extern "C" fn hdfsAvailable(_fs: hdfsFS, file: hdfsFile) -> c_int {
     })
 }
 
-/// Lets connections and open replicas go until the next read. 0, or ENOTSUP.
+/// Lets connections and open replicas go until the next read. 0, or the number of the error, ENOTSUP for a file that has none.
 #[unsafe(no_mangle)]
 pub extern "C" fn hdfsUnbufferFile(file: hdfsFile) -> c_int {
-    run(libc::ENOTSUP, || {
+    run_for_number(|| {
         let file = FILES.get(file)?;
         file.input(libc::ENOTSUP)?.input.write().unbuffer()?;
-        Ok(0)
+        Ok(())
     })
 }

@@ -1,6 +1,6 @@
 //! Hadoop's C interface (`hdfs.h`) without a JVM.
 //!
-//! Every function of Apache's libhdfs 3.4.3 with its structures and errno values, and those of libhdfs3 that programs
+//! The functions of Apache's libhdfs with its structures and errno values, and those of libhdfs3 that programs
 //! use. Handles are numbers, not addresses: a handle that is NULL, was closed, or is of another kind gives EBADF or
 //! EINVAL. Every function may be called from any thread.
 //!

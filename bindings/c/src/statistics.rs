@@ -1,6 +1,6 @@
 //! What was read, and which way it went.
 
-use crate::failure::{Failure, run};
+use crate::failure::{Failure, run, run_for_number};
 use crate::files::FILES;
 use crate::handles::{hdfsFS, hdfsFile};
 use crate::memory;
@@ -99,12 +99,12 @@ pub unsafe extern "C" fn hdfsReadStatisticsGetRemoteBytesRead(
 /// Counts what is read of a file from 0 again. 0, or the number of the error.
 #[unsafe(no_mangle)]
 pub extern "C" fn hdfsFileClearReadStatistics(file: hdfsFile) -> c_int {
-    run(libc::EINVAL, || {
+    run_for_number(|| {
         let file = FILES.get(file)?;
         let reading = file.input(libc::EINVAL)?;
         let now = reading.input.read().statistics()?;
         *reading.cleared.lock() = now;
-        Ok(0)
+        Ok(())
     })
 }
 

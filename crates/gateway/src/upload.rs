@@ -9,6 +9,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use bytes::Bytes;
 use futures_util::future::join;
+use multer::Field;
 use zerohop_client::{
     AppendOptions, CreateOptions, ErrorKind, FileKind, FileSystem, FileWriter, RenameOptions,
 };
@@ -74,7 +75,7 @@ pub(crate) struct NewFile {
 }
 
 impl NewFile {
-    /// Begins a file that nobody sees by its name before it is whole.
+    /// Begins a file that has its name only when it is whole.
     ///
     /// # Errors
     /// If something is there that is not to be replaced, or the file cannot be made.
@@ -105,6 +106,25 @@ impl NewFile {
     /// Writes a piece.
     pub(crate) async fn write(&mut self, data: Bytes) -> Result<(), Failure> {
         Ok(self.writer.write_bytes(data).await?)
+    }
+
+    /// Writes a field of a form and ends the file. Returns its length.
+    ///
+    /// # Errors
+    /// If the form breaks off or a write fails; the file is then deleted.
+    pub(crate) async fn take_field(mut self, mut field: Field<'_>) -> Result<u64, Failure> {
+        let written = loop {
+            match field.chunk().await {
+                Ok(None) => break Ok(()),
+                Err(error) => break Err(Failure::io(format!("the form broke off: {error}"))),
+                Ok(Some(data)) => {
+                    if let Err(failure) = self.write(data).await {
+                        break Err(failure);
+                    }
+                }
+            }
+        };
+        self.end(written).await
     }
 
     /// Closes the file and gives it its name if all of it was `written`; else deletes it. Returns its length.

@@ -12,50 +12,12 @@ use std::time::Duration;
 use zerohop_conf::{ConfError, keys};
 use zerohop_system::clock;
 use zerohop_transport::rpc::server::{Admission, RpcServer, StateAlignment};
+use zerohop_wire::reads::{Freshness, read_freshness};
 
 const CLIENT_PROTOCOL: &str = "org.apache.hadoop.hdfs.protocol.ClientProtocol";
 
 /// Edits that an observer is taken to apply in a second, for a guess whether it makes sense to wait.
 const APPLIED_PER_SECOND: f64 = 10_000.0 * 0.8;
-
-/// The reads that must not be older than what their client has seen (`@ReadOnly(isCoordinated = true)`), in order.
-const COORDINATED: [&str; 35] = [
-    "checkAccess",
-    "getAclStatus",
-    "getBatchedListing",
-    "getBlockLocations",
-    "getContentSummary",
-    "getCurrentEditLogTxid",
-    "getDataEncryptionKey",
-    "getEZForPath",
-    "getEditsFromTxid",
-    "getEnclosingRoot",
-    "getErasureCodingCodecs",
-    "getErasureCodingPolicies",
-    "getErasureCodingPolicy",
-    "getFileInfo",
-    "getFileLinkInfo",
-    "getLinkTarget",
-    "getListing",
-    "getLocatedFileInfo",
-    "getPreferredBlockSize",
-    "getServerDefaults",
-    "getSnapshotDiffReport",
-    "getSnapshotDiffReportListing",
-    "getSnapshotListing",
-    "getSnapshottableDirListing",
-    "getStoragePolicies",
-    "getStoragePolicy",
-    "getXAttrs",
-    "isFileClosed",
-    "listCacheDirectives",
-    "listCachePools",
-    "listCorruptFileBlocks",
-    "listEncryptionZones",
-    "listOpenFiles",
-    "listReencryptionStatus",
-    "listXAttrs",
-];
 
 /// What the port for clients knows of states.
 pub(crate) struct StateIds {
@@ -118,7 +80,7 @@ impl StateAlignment for StateIds {
     fn admit(self: Arc<Self>, protocol: &str, method: &str, seen: Option<i64>) -> Admission {
         if !self.core.ha.serves_followed_reads()
             || protocol != CLIENT_PROTOCOL
-            || COORDINATED.binary_search(&method).is_err()
+            || read_freshness(method) != Some(Freshness::Coordinated)
         {
             return Admission::Now;
         }
@@ -132,19 +94,6 @@ impl StateAlignment for StateIds {
                 Admission::Refused(self.too_far_behind(seen).into())
             }
             Some(seen) => Admission::Later(Box::pin(async move { Ok(self.wait_for(seen).await?) })),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_reads_that_wait_are_those_of_apaches_interface() {
-        assert!(COORDINATED.is_sorted());
-        for method in ["getFsStats", "getDatanodeReport", "getHAServiceState", "msync", "mkdirs"] {
-            assert!(COORDINATED.binary_search(&method).is_err(), "{method}");
         }
     }
 }

@@ -40,7 +40,7 @@ fn on_ours(command: &str) -> String {
 }
 
 #[test]
-fn a_c_program_finds_every_function_of_libhdfs() {
+fn a_c_program_reads_and_writes_locally_and_over_tcp() {
     let directory = tempfile::tempdir().unwrap();
     let program = compiled(directory.path(), "operations");
     let program = program.display();

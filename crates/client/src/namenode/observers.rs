@@ -10,57 +10,11 @@ use zerohop_conf::{Conf, ConfError, keys};
 use zerohop_proto::common::HaServiceStateProto;
 use zerohop_system::clock;
 use zerohop_transport::rpc::{CallId, RpcError};
-use zerohop_wire::JavaException;
-
-/// What ClientProtocol marks as reads that any up to date NameNode may answer (`@ReadOnly`).
-const READS: [&str; 42] = [
-    "checkAccess",
-    "getAclStatus",
-    "getBatchedListing",
-    "getBlockLocations",
-    "getContentSummary",
-    "getCurrentEditLogTxid",
-    "getDataEncryptionKey",
-    "getDatanodeReport",
-    "getDatanodeStorageReport",
-    "getECTopologyResultForPolicies",
-    "getEZForPath",
-    "getEditsFromTxid",
-    "getEnclosingRoot",
-    "getErasureCodingCodecs",
-    "getErasureCodingPolicies",
-    "getErasureCodingPolicy",
-    "getFileInfo",
-    "getFileLinkInfo",
-    "getFsECBlockGroupStats",
-    "getFsReplicatedBlockStats",
-    "getFsStats",
-    "getLinkTarget",
-    "getListing",
-    "getLocatedFileInfo",
-    "getPreferredBlockSize",
-    "getServerDefaults",
-    "getSlowDatanodeReport",
-    "getSnapshotDiffReport",
-    "getSnapshotDiffReportListing",
-    "getSnapshotListing",
-    "getSnapshottableDirListing",
-    "getStoragePolicies",
-    "getStoragePolicy",
-    "getXAttrs",
-    "isFileClosed",
-    "listCacheDirectives",
-    "listCachePools",
-    "listCorruptFileBlocks",
-    "listEncryptionZones",
-    "listOpenFiles",
-    "listReencryptionStatus",
-    "listXAttrs",
-];
+use zerohop_wire::{JavaException, read_freshness};
 
 /// Whether an observer may answer a method.
 pub(super) fn is_read(method: &str) -> bool {
-    READS.binary_search(&method).is_ok()
+    read_freshness(method).is_some()
 }
 
 /// Which observers there are, and how far they must be.
@@ -164,7 +118,6 @@ mod tests {
 
     #[test]
     fn reads_are_those_that_apaches_interface_marks() {
-        assert!(READS.is_sorted());
         assert!(is_read("getFileInfo") && is_read("getListing"));
         // Only the active one answers these.
         for method in ["getQuotaUsage", "msync", "create", "getHAServiceState", "renewLease"] {

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::request::Request;
 use crate::upload::{CreateDefaults, NewFile};
 use axum::body::Body;
-use multer::{Field, Multipart};
+use multer::Multipart;
 use zerohop_client::FileSystem;
 
 /// Makes the files of a form in a directory. What was made before an error stays.
@@ -30,7 +30,9 @@ pub(super) async fn run(
             Some(name) if name.is_empty() => {}
             Some(name) => {
                 let path = below(directory, &name)?;
-                write(fs, &path, defaults, field).await?;
+                let request = Request::of_form(&path);
+                let file = NewFile::begin(fs, &request, defaults, &path).await?;
+                file.take_field(field).await?;
                 count += 1;
             }
         }
@@ -44,25 +46,4 @@ pub(super) async fn run(
 /// Some browsers send the path on the user's machine.
 fn base_name(name: &str) -> String {
     name.rsplit(['/', '\\']).next().unwrap_or_default().to_owned()
-}
-
-async fn write(
-    fs: &FileSystem,
-    path: &str,
-    defaults: CreateDefaults,
-    mut field: Field<'_>,
-) -> Result<(), Failure> {
-    let mut file = NewFile::begin(fs, &Request::of_form(path), defaults, path).await?;
-    let written = loop {
-        match field.chunk().await {
-            Ok(None) => break Ok(()),
-            Err(error) => break Err(Failure::io(format!("the form broke off: {error}"))),
-            Ok(Some(data)) => {
-                if let Err(failure) = file.write(data).await {
-                    break Err(failure);
-                }
-            }
-        }
-    };
-    file.end(written).await.map(drop)
 }
