@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All tests: tools, the binary, unit tests, interop tests. Ends with one plain line,
+# All tests: tools, the programs, unit tests, interop tests. Ends with one plain line,
 # "N passed, N failed", and with the exit code that belongs to it. A part that does not build, or
 # that runs out of time, counts as one failed test. Leaves no process behind, whatever happens.
 set -u
@@ -80,13 +80,12 @@ sum() {
 echo "== tools"
 testing/ensure-tools.sh || { echo "tools: the interop tests cannot run without them"; failed=$((failed + 1)); }
 echo "== tests (logs in $logs)"
-# The simulation brings failing-disk, with which the campaign lets disks fail.
-part build 2400 cargo build --profile fast -p zerohop-cli -p zerohop-simulation -p zerohop-libhdfs
+# One profile and one set of packages for all, so that nothing is compiled twice: which packages are built decides on features, too.
+# The tests start programs: zerohop, failing-disk, libhdfs.so.
+part build 3600 cargo build --workspace
 # Gigabytes of build results on their way to the disk would hold up every fsync of the tests.
-part unit-build 2400 cargo test -q --workspace --exclude zerohop-interop --no-run && sync
-part unit 2400 cargo test --workspace --exclude zerohop-interop --no-fail-fast
-part interop-build 2400 cargo test -q --profile fast -p zerohop-interop --no-run && sync
-part interop 4200 cargo test --profile fast -p zerohop-interop --no-fail-fast
+part tests-build 3600 cargo test -q --workspace --no-run && sync
+part tests 4800 cargo test --workspace --no-fail-fast
 
 remains=$(sweep)
 if [ -n "$remains" ]; then

@@ -7,7 +7,9 @@ use bytes::Bytes;
 use zerohop_client::{LocalAnswer, LocalNameNode, User};
 use zerohop_conf::{Conf, ConfError};
 use zerohop_datanode::DataNode;
-use zerohop_gateway::{ChosenDatanode, HostNameNode, rest_of_namenode, webhdfs_of_datanode};
+use zerohop_gateway::{
+    ChosenDatanode, Datanodes, HostNameNode, rest_of_namenode, webhdfs_of_datanode,
+};
 use zerohop_namenode::{LocalCalls, NameNode};
 use zerohop_wire::CallerIdentity;
 
@@ -79,6 +81,14 @@ impl HostNameNode for Host {
         Box::pin(async move {
             let chosen = calls.datanode_for_block(client, block_size, excluded).await?;
             Some((chosen.host, chosen.port))
+        })
+    }
+
+    fn datanodes_in_service(&self, excluded: Vec<String>) -> Datanodes {
+        let calls = self.0.clone();
+        Box::pin(async move {
+            let nodes = calls.datanodes_in_service(excluded).await.into_iter();
+            nodes.map(|node| (node.uuid, node.host, node.port)).collect()
         })
     }
 }

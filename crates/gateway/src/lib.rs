@@ -50,7 +50,7 @@ mod upload;
 pub use certificate::CertificateError;
 pub use cookies::CookieError;
 pub use description::openapi;
-pub use namenode::{ChosenDatanode, HostNameNode};
+pub use namenode::{ChosenDatanode, Datanodes, HostNameNode};
 
 use axum::Router;
 use axum::body::Body;

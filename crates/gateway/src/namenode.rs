@@ -18,6 +18,7 @@ use axum::response::Response;
 use regex::Regex;
 use serde_json::{Value, json};
 use std::future::Future;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -27,6 +28,9 @@ use zerohop_pages::Site;
 
 /// A DataNode's host and HTTP port, or none.
 pub type ChosenDatanode = Pin<Box<dyn Future<Output = Option<(String, u16)>> + Send>>;
+
+/// DataNodes: of each the UUID, the host and the HTTP port.
+pub type Datanodes = Pin<Box<dyn Future<Output = Vec<(String, String, u16)>> + Send>>;
 
 /// What WebHDFS needs of the NameNode whose port it is on.
 pub trait HostNameNode: Send + Sync + 'static {
@@ -40,6 +44,9 @@ pub trait HostNameNode: Send + Sync + 'static {
         block_size: u64,
         excluded: Vec<String>,
     ) -> ChosenDatanode;
+
+    /// The DataNodes in service, none of `excluded` (`host` or `host:port`).
+    fn datanodes_in_service(&self, excluded: Vec<String>) -> Datanodes;
 }
 
 /// The NameNode's face.
@@ -128,6 +135,15 @@ impl NameNodeFace {
         {
             return Ok(found);
         }
+        if request.operation == Operation::Append {
+            // An empty file has no block.
+            let nodes = self.host.datanodes_in_service(names.clone()).await;
+            let path = request.path.as_str();
+            let first = nodes.into_iter().min_by_key(|(uuid, ..)| append_rank(path, uuid));
+            if let Some((_, host, port)) = first {
+                return Ok((host, port));
+            }
+        }
         let block_size = request.params.number("blocksize", "a long")?.unwrap_or(self.block_size);
         let chosen = self.host.datanode_for_block(from, block_size, names).await;
         chosen.ok_or_else(|| {
@@ -186,15 +202,24 @@ async fn holder(
             && !excluded.iter().any(|name| names.contains(name))
     };
     let mut good = block.nodes().filter(is_good);
-    // Appends to one file queue in one DataNode's gateway: two of them would refuse each other's for the lease.
     let node = match request.operation {
-        Operation::Append => good.min_by_key(|node| node.proto().id.datanode_uuid.clone()),
+        Operation::Append => {
+            good.min_by_key(|node| append_rank(path, &node.proto().id.datanode_uuid))
+        }
         _ => good.next(),
     };
     let node = node.ok_or_else(|| Failure::io("No active nodes contain this block"))?;
     let port = u16::try_from(node.proto().id.info_port);
     let port = port.map_err(|_| Failure::io("a DataNode's HTTP port makes no sense"))?;
     Ok(Some((node.host().to_owned(), port)))
+}
+
+/// The DataNode of the lowest rank takes the appends to a path: they queue in its gateway, where two DataNodes would refuse
+/// each other's for the lease. Files spread over the DataNodes.
+fn append_rank(path: &str, uuid: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (path, uuid).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// The answers about features that this NameNode lacks: those of one that has them, where nobody uses them.

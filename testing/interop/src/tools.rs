@@ -28,21 +28,32 @@ pub fn clusters() -> PathBuf {
     std::env::var_os("ZEROHOP_INTEROP_RUN").map_or_else(|| out().join("run"), PathBuf::from)
 }
 
-/// The program under which another one's writes fail: `ZEROHOP_FAILING_DISK`, or the one of the `fast`
-/// profile. `None` if it was not built.
-pub fn failing_disk() -> Option<PathBuf> {
-    let path = std::env::var_os("ZEROHOP_FAILING_DISK").map(PathBuf::from);
-    path.unwrap_or_else(|| out().join("../fast/failing-disk")).canonicalize().ok()
+/// A program of ours that was built with the profile of this one.
+fn built(name: &str) -> PathBuf {
+    let this = std::env::current_exe().unwrap_or_default();
+    let mut directory = this.parent().unwrap_or(Path::new(""));
+    // Where Cargo puts test programs.
+    if directory.ends_with("deps") {
+        directory = directory.parent().unwrap_or(directory);
+    }
+    directory.join(name)
 }
 
-/// The `zerohop` binary under test: `ZEROHOP_BIN`, or the one of the `fast` profile.
+/// The program under which another one's writes fail: `ZEROHOP_FAILING_DISK`, or the one that was built with the
+/// profile of this program. `None` if it was not built.
+pub fn failing_disk() -> Option<PathBuf> {
+    let path = std::env::var_os("ZEROHOP_FAILING_DISK").map(PathBuf::from);
+    path.unwrap_or_else(|| built("failing-disk")).canonicalize().ok()
+}
+
+/// The `zerohop` binary under test: `ZEROHOP_BIN`, or the one that was built with the profile of this program.
 pub fn zerohop() -> Outcome<PathBuf> {
-    let path = match std::env::var_os("ZEROHOP_BIN") {
-        Some(path) => PathBuf::from(path),
-        None => out().join("../fast/zerohop"),
-    };
+    let path = std::env::var_os("ZEROHOP_BIN").map_or_else(|| built("zerohop"), PathBuf::from);
     path.canonicalize().map_err(|e| {
-        format!("{}: {e}; build it: cargo build --profile fast -p zerohop-cli", path.display())
+        format!(
+            "{}: {e}; build it: cargo build -p zerohop-cli, with --profile for another profile",
+            path.display()
+        )
     })
 }
 

@@ -69,9 +69,7 @@ fn measure(settings: &Settings, args: &Args, words: &[String]) -> Outcome<i32> {
 }
 
 fn suite(conf: &Conf) -> Outcome<Suite> {
-    let nodes = namenodes::configured(conf)?;
-    let node = nodes.first().ok_or_else(|| Failure::io("no NameNode is configured"))?;
-    let address = format!("{}:{}", node.host, node.port);
+    let address = namenodes::rpc_address(conf)?;
     let home = directories::own_home();
     let local = home.clone().unwrap_or_else(std::env::temp_dir);
     let mut suite = Suite::new(conf.clone(), connect_client(conf)?, address, local);

@@ -28,10 +28,19 @@ pub struct LocalCalls {
 /// Where a DataNode serves HTTP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DatanodeHttp {
+    /// Its UUID.
+    pub uuid: String,
     /// Its host, as it registered.
     pub host: String,
     /// The port.
     pub port: u16,
+}
+
+impl DatanodeHttp {
+    fn of(id: &DatanodeId) -> Option<Self> {
+        let port = u16::try_from(id.info_port).ok()?;
+        Some(Self { uuid: id.uuid.clone(), host: id.host.clone(), port })
+    }
 }
 
 impl LocalCalls {
@@ -79,6 +88,20 @@ impl LocalCalls {
         let choose = move || core.read(|names| choose(names, client, block_size, &excluded));
         self.threads.run(choose).await.ok().flatten()
     }
+
+    /// The DataNodes in service, none of `excluded` (`host` or `host:port` of block data).
+    pub async fn datanodes_in_service(&self, excluded: Vec<String>) -> Vec<DatanodeHttp> {
+        let Some(core) = self.core.upgrade() else { return Vec::new() };
+        let list = move || core.read(|namespace| in_service(namespace, &excluded));
+        self.threads.run(list).await.unwrap_or_default()
+    }
+}
+
+fn in_service(namespace: &Namespace, excluded: &[String]) -> Vec<DatanodeHttp> {
+    let live = namespace.blocks().datanodes().reports(NodeFilter::Live).into_iter();
+    let normal = live.filter(|node| node.info.stats.admin == AdminState::Normal);
+    let wanted = normal.filter(|node| !excluded.iter().any(|name| names(name, &node.info.id)));
+    wanted.filter_map(|node| DatanodeHttp::of(&node.info.id)).collect()
 }
 
 fn choose(
@@ -112,7 +135,7 @@ fn choose(
         in_service.map(|node| node.info.id.clone()).find(|id| !is_excluded(id))
     };
     let id = placed.or_else(any)?;
-    Some(DatanodeHttp { host: id.host.clone(), port: u16::try_from(id.info_port).ok()? })
+    DatanodeHttp::of(&id)
 }
 
 /// Whether `name`, a host or a host and the port of block data, is this DataNode.

@@ -96,7 +96,9 @@ impl Targets {
         let mut kinds = ALL.to_vec();
         match tools::failing_disk() {
             Some(_) => kinds.extend(FAILING_DISKS),
-            None => println!("no disk fails: cargo build --profile fast -p zerohop-simulation"),
+            None => println!(
+                "no disk fails: cargo build -p zerohop-simulation, with the profile of this test"
+            ),
         }
         if mount_small_volumes(cluster)? {
             kinds.extend(SMALL_VOLUMES);

@@ -214,7 +214,9 @@ fn freeze(pair: &mut Pair, names: &[&str], other: usize, rng: &mut Rng) -> Outco
 fn full_journal_node(pair: &mut Pair, at: usize, rng: &mut Rng) -> Outcome {
     let name = format!("jn{at}");
     let Some(failing) = tools::failing_disk() else {
-        println!("no disk is full: cargo build --profile fast -p zerohop-simulation");
+        println!(
+            "no disk is full: cargo build -p zerohop-simulation, with the profile of this test"
+        );
         return Ok(());
     };
     pair.kill(&name)?;

@@ -2,10 +2,12 @@
 //!
 //! The tests share a cluster of three DataNodes. Each has it for itself, and leaves what it stopped running again.
 
-use std::io::ErrorKind;
+use std::collections::HashSet;
+use std::io::{ErrorKind, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use zerohop_client::AppendOptions;
 use zerohop_client::blocking::FileSystem;
 use zerohop_interop::cluster::{Cluster, Spec};
 use zerohop_interop::harm::{Explain, SmallDisks, blocks, check, client, nodes, put, shape};
@@ -320,6 +322,40 @@ fn two_gateways_append_to_one_path_in_turns() {
         match read.lines().count() == 2 * LINES {
             true => Ok(()),
             false => Err(format!("{read:?}")),
+        }
+    });
+}
+
+/// A first append to an empty file used to go to any DataNode: eight writers then refused each other for the lease.
+#[test]
+fn appends_to_one_path_are_sent_to_one_datanode() {
+    const FILES: usize = 16;
+    with_shared(|shared| {
+        let mut connection = Connection::open(shared.cluster.site.http_port).at("the NameNode")?;
+        let mut location = |path: &str| -> Outcome<String> {
+            let target = format!("/webhdfs/v1{path}?op=APPEND&user.name=root");
+            let answer = connection.ask("POST", &target, &[], b"").at(path)?;
+            is(&answer, 307)?;
+            let location = answer.header("Location").ok_or("no Location")?;
+            Ok(location.split('/').nth(2).unwrap_or_default().to_owned())
+        };
+        let mut chosen = HashSet::new();
+        for number in 0..FILES {
+            let path = format!("/one-datanode/{number}");
+            put(&shared.fs, &path, 1, 0, shape(3, BLOCK))?;
+            let first = location(&path)?;
+            let mut file = shared.fs.append(&path, AppendOptions::default()).at("append")?;
+            file.write_all(b"a line").at("append")?;
+            file.close().at("append")?;
+            let then = location(&path)?;
+            if first != then || location(&path)? != then {
+                return Err(format!("{path}: {first}, then {then}"));
+            }
+            chosen.insert(first);
+        }
+        match chosen.len() {
+            0 | 1 => Err(format!("all files go to one DataNode: {chosen:?}")),
+            _ => Ok(()),
         }
     });
 }
