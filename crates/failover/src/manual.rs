@@ -47,8 +47,12 @@ pub async fn fail_over(
     source: RequestSource,
 ) -> Result<(), FailoverError> {
     let fencer = Fencer::of(from).map_err(|error| FailoverError::Fencing(error.to_string()))?;
-    let fencer =
-        fencer.ok_or_else(|| FailoverError::Fencing("failover requires a fencer".to_owned()))?;
+    let fencer = fencer.ok_or_else(|| {
+        FailoverError::Fencing(format!(
+            "failover requires a fencer: set {} to a method a line, as sshfence or shell(COMMAND)",
+            keys::DFS_HA_FENCING_METHODS.name
+        ))
+    })?;
     check(conf, from, to, options.force_active).await?;
     let became_standby = make_standby(conf, from, source).await;
     let must_fence = !became_standby || options.force_fence;
@@ -196,7 +200,11 @@ mod tests {
         conf.unset("dfs.ha.fencing.methods");
         let from = Target::find(&conf, None, "nn1").unwrap();
         let error = fail_over(&conf, &from, &to, FailoverOptions::default(), USER).await;
-        assert_eq!(error.unwrap_err().to_string(), "failover requires a fencer");
+        let error = error.unwrap_err().to_string();
+        assert!(
+            error.starts_with("failover requires a fencer: set dfs.ha.fencing.methods"),
+            "{error}"
+        );
         assert_eq!(one.state(), ServiceState::Active);
     }
 }

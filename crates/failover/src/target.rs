@@ -31,8 +31,13 @@ pub enum TargetError {
     #[error("Unable to determine the name service ID.{0}")]
     NameService(String),
     /// It has no address.
-    #[error("Unable to determine service address for namenode '{0}'")]
-    Address(String),
+    #[error(
+        "Unable to determine service address for namenode '{namenode}': set {key}.{nameservice}.{namenode} to its HOST:PORT",
+        namenode = .0.namenode,
+        nameservice = .0.nameservice,
+        key = keys::DFS_NAMENODE_RPC_ADDRESS.name
+    )]
+    Address(NameNodeId),
 }
 
 impl Target {
@@ -65,7 +70,7 @@ impl Target {
             let found = conf.get_for(key, &suffixes)?.filter(|text| !text.is_empty());
             address = address.or(found);
         }
-        let unknown = || TargetError::Address(id.namenode.clone());
+        let unknown = || TargetError::Address(id.clone());
         let address = address.ok_or_else(unknown)?;
         let (host, port) = match address.rsplit_once(':') {
             Some((host, port)) => (host.to_owned(), port.parse().map_err(|_| unknown())?),
@@ -230,7 +235,10 @@ mod tests {
     #[test]
     fn a_namenode_that_is_not_configured_is_named() {
         let error = Target::find(&pair(), None, "nn3").unwrap_err().to_string();
-        assert_eq!(error, "Unable to determine service address for namenode 'nn3'");
+        assert_eq!(
+            error,
+            "Unable to determine service address for namenode 'nn3': set dfs.namenode.rpc-address.ns.nn3 to its HOST:PORT"
+        );
         let mut two = pair();
         two.set("dfs.nameservices", "ns,other");
         let error = Target::find(&two, None, "nn1").unwrap_err().to_string();

@@ -121,7 +121,7 @@ pub enum JournalError {
     },
     /// Written by a newer release.
     #[error(
-        "{} has layout version {found}, newer than {} which this build reads",
+        "{} has layout version {found}, newer than {} which this build reads; use the release that wrote it",
         path.display(),
         LayoutVersion::CURRENT
     )]

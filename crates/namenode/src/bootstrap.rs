@@ -6,7 +6,7 @@ use crate::name_service::{NameService, OtherNameNode};
 use crate::other_namenode::NameNodeLink;
 use crate::storage::{NameStorage, StorageConfig, StorageInfo};
 use std::fmt;
-use zerohop_conf::{Conf, Role, check_protections};
+use zerohop_conf::{Conf, Role, check_protections, keys};
 use zerohop_journal::layout::LayoutVersion;
 use zerohop_wire::TxId;
 
@@ -32,10 +32,16 @@ pub enum BootstrapError {
     NoAnswer(String),
     /// The other NameNode has directories of another layout.
     #[error(
-        "Layout version on remote node ({theirs}) does not match this node's layout version ({ours})",
-        ours = LayoutVersion::CURRENT
+        "Layout version on remote node ({theirs}) does not match this node's layout version ({ours}): run -bootstrapStandby \
+         with the release of the NameNode at {address} ({key}.{id}), or upgrade that one first",
+        ours = LayoutVersion::CURRENT,
+        key = keys::DFS_NAMENODE_RPC_ADDRESS.name
     )]
     Layout {
+        /// The other NameNode: its name service and id, `ns.nn1`.
+        id: String,
+        /// Where it answers, `host:port`.
+        address: String,
         /// That of the other NameNode.
         theirs: LayoutVersion,
     },
@@ -88,7 +94,11 @@ impl BootstrapStandby {
         for other in service.others.clone() {
             match Self::ask(&conf, &service, &other).await {
                 Ok(found) if found.info.layout == LayoutVersion::CURRENT => return Ok(found),
-                Ok(found) => return Err(BootstrapError::Layout { theirs: found.info.layout }),
+                Ok(found) => {
+                    let id = format!("{}.{}", service.id, other.id);
+                    let (address, theirs) = (other.rpc, found.info.layout);
+                    return Err(BootstrapError::Layout { id, address, theirs });
+                }
                 Err(reason) => {
                     tracing::warn!(
                         "Unable to fetch namespace information from remote NN at {}: {reason}",

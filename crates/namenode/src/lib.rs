@@ -32,6 +32,7 @@ mod loader;
 mod message;
 mod monitor;
 mod name_service;
+mod namesake;
 mod node;
 mod other_namenode;
 mod racks;

@@ -64,6 +64,17 @@ impl NameService {
         !self.others.is_empty()
     }
 
+    /// Where this NameNode answers, `host:port`; `conf` is that of this NameNode.
+    ///
+    /// # Errors
+    /// If the configuration does not tell.
+    pub(crate) fn own_rpc(&self, conf: &Conf) -> Result<String, Error> {
+        let address = conf.get(&keys::DFS_NAMENODE_RPC_ADDRESS)?;
+        let (id, namenode) = (&self.id, &self.namenode);
+        let key = format!("{}.{id}.{namenode}", keys::DFS_NAMENODE_RPC_ADDRESS.name);
+        host_and_port(address, &key, id, namenode)
+    }
+
     /// The configuration as it is for this NameNode.
     pub(crate) fn specialized(&self, conf: &Conf) -> Conf {
         let part = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
@@ -113,6 +124,16 @@ fn rpc_address(conf: &Conf, service: &str, id: &str) -> Result<String, Error> {
     let suffixes: Vec<&str> = [service, id].into_iter().filter(|part| !part.is_empty()).collect();
     let key = format!("{}.{}", keys::DFS_NAMENODE_RPC_ADDRESS.name, suffixes.join("."));
     let address = conf.is_set(&key).then(|| conf.get_raw(&key)).flatten();
+    host_and_port(address, &key, service, id)
+}
+
+/// The value of `key`, with the usual port where it names none.
+fn host_and_port(
+    address: Option<String>,
+    key: &str,
+    service: &str,
+    id: &str,
+) -> Result<String, Error> {
     match address.map(|address| address.trim().to_owned()).filter(|address| !address.is_empty()) {
         Some(address) if address.contains(':') => Ok(address),
         Some(address) => Ok(format!("{address}:8020")),
@@ -171,6 +192,10 @@ mod tests {
     fn what_is_missing_is_named_with_its_key() {
         let text = refusal(&pair(&[("dfs.ha.namenodes.ns", "a,b,c")]));
         assert!(text.starts_with("dfs.namenode.rpc-address.ns.c is not set"), "{text}");
+        let own = pair(&[("dfs.namenode.rpc-address.ns.a", ""), ("dfs.ha.namenode.id", "a")]);
+        let service = NameService::of(&own).unwrap();
+        let text = service.own_rpc(&service.specialized(&own)).unwrap_err().to_string();
+        assert!(text.starts_with("dfs.namenode.rpc-address.ns.a is not set"), "{text}");
         let text = refusal(&pair(&[]));
         assert!(text.contains("dfs.namenode.shared.edits.dir is not set"), "{text}");
         let text = refusal(&pair(&[("dfs.ha.namenode.id", "x")]));

@@ -8,6 +8,7 @@ use crate::http::{self, Starting};
 use crate::load::load;
 use crate::monitor;
 use crate::name_service::NameService;
+use crate::namesake;
 use crate::resolve::resolve_one;
 use crate::resources::{self, Resources};
 use crate::rpc::{self, LocalCalls};
@@ -64,6 +65,9 @@ impl NameNode {
         let conf = Arc::new(service.specialized(&conf));
         service.check_shared_edits(&conf)?;
         let is_enabled = service.is_ha_enabled();
+        if is_enabled {
+            namesake::check_none_runs(&service, &conf).await?;
+        }
         let is_observer =
             option == StartOption::Observer || conf.get(&keys::DFS_NAMENODE_OBSERVER_ENABLED)?;
         let state = match (is_enabled, is_observer) {

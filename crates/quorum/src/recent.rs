@@ -55,7 +55,10 @@ pub(crate) fn common(
         return Err(bad("there is no header"));
     };
     let layout = LayoutVersion(layout);
-    if !layout.is_readable() || layout.is_from_the_future() || flags != 0 {
+    if layout.is_from_the_future() {
+        return Err(JournalError::Newer { path: name.into(), found: layout });
+    }
+    if !layout.is_readable() || flags != 0 {
         return Err(bad("they are of a layout that is not known here"));
     }
     let last = TxId(first.0 + i64::from(count) - 1);

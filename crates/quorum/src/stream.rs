@@ -1,15 +1,16 @@
 //! The edits of a segment that a JournalNode has.
 
 use crate::download::fetch_segment;
+use std::io::Seek;
+use std::path::Path;
 use std::time::Duration;
-use tempfile::NamedTempFile;
 use zerohop_journal::JournalError;
 use zerohop_journal::log::EditStream;
 use zerohop_journal::op::Record;
 use zerohop_journal::segment::SegmentReader;
 use zerohop_wire::TxId;
 
-/// A segment by HTTP. It is fetched whole, when the first edit is asked for, and its file has no name once it is open.
+/// A segment by HTTP. It is fetched whole, when the first edit is asked for, into a file without a name.
 pub(crate) struct RemoteSegment {
     url: String,
     first: TxId,
@@ -36,10 +37,10 @@ impl RemoteSegment {
     fn fetch(&self) -> Result<SegmentReader, JournalError> {
         let failed =
             |error: &dyn std::fmt::Display| JournalError::NoQuorum { reason: error.to_string() };
-        let mut to = NamedTempFile::new().map_err(|error| failed(&error))?;
-        fetch_segment(&self.url, to.as_file_mut(), self.patience)
-            .map_err(|error| failed(&error))?;
-        let mut reader = SegmentReader::open(to.path(), self.op_size_max)?;
+        let mut to = tempfile::tempfile().map_err(|error| failed(&error))?;
+        fetch_segment(&self.url, &mut to, self.patience).map_err(|error| failed(&error))?;
+        to.rewind().map_err(|error| failed(&error))?;
+        let mut reader = SegmentReader::of_file(to, Path::new(&self.url), self.op_size_max)?;
         // Behind the last transaction may be half a record.
         reader.set_in_progress(self.in_progress);
         Ok(reader)

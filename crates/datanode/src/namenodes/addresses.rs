@@ -41,22 +41,23 @@ fn name_service(conf: &Conf, name: String) -> Result<NameService, Error> {
     let ids = conf.get_for(&keys::DFS_HA_NAMENODES, &[&name])?;
     let (mut namenodes, mut lifelines) = (Vec::new(), Vec::new());
     let mut add = |suffixes: &[&str]| -> Result<(), Error> {
-        if let Some(address) = rpc_address(conf, suffixes)? {
-            namenodes.push(address);
-            lifelines.push(lifeline_address(conf, suffixes)?);
-        }
+        let Some(address) = rpc_address(conf, suffixes)? else {
+            let key = keys::DFS_NAMENODE_RPC_ADDRESS.name;
+            return Err(Error::Config(format!(
+                "{key}.{} is not set: set it to HOST:PORT of this NameNode of the name service {name}",
+                suffixes.join(".")
+            )));
+        };
+        namenodes.push(address);
+        lifelines.push(lifeline_address(conf, suffixes)?);
         Ok(())
     };
     if ids.is_empty() {
         add(&[&name])?;
     }
+    // A DataNode that one of them does not know of is of no use after a failover.
     for id in &ids {
         add(&[&name, id])?;
-    }
-    if namenodes.is_empty() {
-        return Err(Error::Config(format!(
-            "name service {name} has no NameNode: set dfs.namenode.rpc-address.{name}"
-        )));
     }
     Ok(NameService { name, namenodes, lifelines })
 }
@@ -131,5 +132,9 @@ mod tests {
     #[test]
     fn no_namenode_is_an_error_that_says_what_to_set() {
         assert!(services(&[]).unwrap_err().to_string().contains("fs.defaultFS"));
+        let pair = [("dfs.nameservices", "c"), ("dfs.ha.namenodes.c", "a,b")];
+        let one = [&pair[..], &[("dfs.namenode.rpc-address.c.a", "h1:9000")]].concat();
+        let error = services(&one).unwrap_err().to_string();
+        assert!(error.contains("dfs.namenode.rpc-address.c.b is not set: set it to"), "{error}");
     }
 }

@@ -46,10 +46,15 @@ pub(super) enum Found<T> {
 impl SegmentReader {
     /// Opens a segment and reads its header.
     pub fn open(path: &Path, op_size_max: usize) -> Result<Self, JournalError> {
-        let mut file = File::open(path).map_err(JournalError::io("open", path))?;
-        let layout = read_header(&mut file, path)?;
+        let file = File::open(path).map_err(JournalError::io("open", path))?;
+        Self::of_file(file, path, op_size_max)
+    }
+
+    /// As [`Self::open`], of a file that is open at its beginning; errors name it `name`.
+    pub fn of_file(mut file: File, name: &Path, op_size_max: usize) -> Result<Self, JournalError> {
+        let layout = read_header(&mut file, name)?;
         Ok(Self {
-            path: path.to_owned(),
+            path: name.to_owned(),
             file,
             layout,
             size_max: op_size_max,

@@ -69,13 +69,16 @@ pub enum StorageError {
     },
     /// Written by an older release.
     #[error(
-        "File system image contains an old layout version {found}. An upgrade to version {} is \
+        "Directory {}: File system image contains an old layout version {found}. An upgrade to version {} is \
          required, which this NameNode cannot make. If it is part of a rolling upgrade that Apache's NameNode prepared, start \
          this one with -rollingUpgrade started. Otherwise start Apache's NameNode of a release with that layout (3.4) once with \
          -upgrade, run `hdfs dfsadmin -finalizeUpgrade`, stop it, then start this NameNode",
+        path.display(),
         LayoutVersion::CURRENT
     )]
     Older {
+        /// The first directory.
+        path: PathBuf,
         /// The layout found.
         found: LayoutVersion,
     },

@@ -27,11 +27,11 @@ impl NameStorage {
             dirs.push(Arc::new(dir));
         }
         let Some(info) = shared else {
-            let path = dirs.first().map(|dir| dir.root().to_owned()).unwrap_or_default();
-            return Err(StorageError::NotFormatted { path });
+            return Err(StorageError::NotFormatted { path: first_root(&dirs) });
         };
         if info.layout != LayoutVersion::CURRENT && !config.accepts_older_layout {
-            return Err(StorageError::Older { found: info.layout });
+            let path = first_root(&dirs);
+            return Err(StorageError::Older { path, found: info.layout });
         }
         for dir in fresh.into_iter().filter_map(|n: usize| dirs.get(n)) {
             let current = dir.current();
@@ -47,6 +47,10 @@ impl NameStorage {
         let shared = shared.map(|config| SharedEdits::open(config, &info)).transpose()?;
         Ok(Self { config, info, dirs, saving: Arc::default(), shared })
     }
+}
+
+fn first_root(dirs: &[Arc<NameDir>]) -> PathBuf {
+    dirs.first().map(|dir| dir.root().to_owned()).unwrap_or_default()
 }
 
 /// The configured directories, each once, with what it is for.

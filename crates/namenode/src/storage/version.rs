@@ -103,9 +103,9 @@ impl StorageInfo {
         Ok(storage::replace(&path, properties.to_text().as_bytes())?)
     }
 
-    /// That two directories belong together.
+    /// Refuses `dir`, which has the ids `other`, if it does not belong together with a directory that has these ids.
     pub(super) fn check_same(&self, other: &Self, dir: &Path) -> Result<(), StorageError> {
-        let reason = if self.namespace_id != other.namespace_id {
+        let difference = if self.namespace_id != other.namespace_id {
             "namespaceID is incompatible with others."
         } else if self.cluster_id != other.cluster_id {
             "cluster Id is incompatible with others."
@@ -116,7 +116,12 @@ impl StorageInfo {
         } else {
             return Ok(());
         };
-        Err(StorageError::Inconsistent { path: dir.to_owned(), reason: reason.to_owned() })
+        let reason = format!(
+            "{difference} It has layoutVersion {} and the others {}. Take the directory that is not of this namespace, or out of \
+             date, out of dfs.namenode.name.dir and dfs.namenode.edits.dir, or empty its current: it becomes a copy of the others",
+            other.layout, self.layout
+        );
+        Err(StorageError::Inconsistent { path: dir.to_owned(), reason })
     }
 }
 

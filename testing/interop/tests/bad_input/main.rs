@@ -5,6 +5,7 @@
 mod beside;
 mod frames;
 mod mutated;
+mod pair;
 mod recorded;
 
 use std::io::{ErrorKind, Read};
