@@ -42,6 +42,13 @@ impl NoMajority {
     /// What to do about refusals that no later try changes, Apache's and ours.
     fn advice(&self) -> Option<&'static str> {
         let any = |text: &str| self.refusals.iter().any(|refusal| refusal.reason.contains(text));
+        // Apache's JournalNode says the second where its directory is of a newer release.
+        if any("Unexpected version") || any("storage has clusterId ''") {
+            return Some(
+                "a JournalNode of dfs.namenode.shared.edits.dir cannot read VERSION of its directory: start it with a release that is \
+                 not older than the one that wrote it",
+            );
+        }
         if any("Incompatible namespaceID") || any("Incompatible clusterID") {
             return Some(
                 "dfs.namenode.shared.edits.dir names JournalNodes, or a journal, of another cluster: name this cluster's",
@@ -61,10 +68,33 @@ pub(crate) fn wait_for_majority<T>(
     answers: &Receiver<(usize, Result<T, Refusal>)>,
     patience: Duration,
 ) -> Result<Vec<(usize, T)>, NoMajority> {
+    wait_for(what, (nodes, majority_of(nodes)), answers, patience)
+}
+
+/// As [`wait_for_majority`], and goes on to collect until each of `nodes` has answered or the time is over.
+pub(crate) fn wait_for_all<T>(
+    what: &'static str,
+    nodes: usize,
+    answers: &Receiver<(usize, Result<T, Refusal>)>,
+    patience: Duration,
+) -> Result<Vec<(usize, T)>, NoMajority> {
+    wait_for(what, (nodes, nodes), answers, patience)
+}
+
+/// Collects until `wanted` of `nodes` have done it, or a majority cannot any more; a majority must have.
+fn wait_for<T>(
+    what: &'static str,
+    (nodes, wanted): (usize, usize),
+    answers: &Receiver<(usize, Result<T, Refusal>)>,
+    patience: Duration,
+) -> Result<Vec<(usize, T)>, NoMajority> {
     let needed = majority_of(nodes);
     let deadline = clock::now() + patience;
     let (mut done, mut refusals) = (Vec::new(), Vec::new());
-    while done.len() < needed && refusals.len() <= nodes - needed {
+    while done.len() < wanted
+        && done.len() + refusals.len() < nodes
+        && refusals.len() <= nodes - needed
+    {
         let rest = deadline.saturating_duration_since(clock::now());
         match answers.recv_timeout(rest) {
             Ok((node, Ok(answer))) => done.push((node, answer)),
@@ -128,6 +158,23 @@ impl Tally {
 mod tests {
     use super::*;
 
+    /// A damaged segment may be whole on the slowest of them.
+    #[test]
+    fn all_that_answer_in_time_are_waited_for() {
+        let (sender, answers) = std::sync::mpsc::channel();
+        let refusal = Refusal { node: "b:1".to_owned(), reason: "no".to_owned() };
+        for answer in [(0, Ok(1)), (1, Err(refusal)), (2, Ok(2))] {
+            sender.send(answer).unwrap();
+        }
+        let hour = Duration::from_secs(3600);
+        assert_eq!(wait_for_all("x", 3, &answers, hour).unwrap(), [(0, 1), (2, 2)]);
+        sender.send((0, Ok(1))).unwrap();
+        sender.send((2, Ok(2))).unwrap();
+        assert_eq!(wait_for_all("x", 3, &answers, Duration::ZERO).unwrap().len(), 2, "one is late");
+        sender.send((0, Ok(1))).unwrap();
+        assert_eq!(wait_for_all("x", 3, &answers, Duration::ZERO).unwrap_err().silent, 2);
+    }
+
     fn refused(reason: &str) -> String {
         let refusal = |node: &str| Refusal { node: node.to_owned(), reason: reason.to_owned() };
         let refusals = vec![refusal("a:1"), refusal("b:1")];
@@ -142,6 +189,9 @@ mod tests {
         let empty = refused("Journal ns not formatted");
         assert!(empty.contains("dfs.namenode.shared.edits.dir is not formatted"), "{empty}");
         assert!(empty.contains("-initializeSharedEdits"), "{empty}");
+        let older =
+            refused("Unexpected version of storage directory /x. Reported: -68. Expecting = -67.");
+        assert!(older.contains("start it with a release that is not older"), "{older}");
         assert!(!refused("connection refused").contains("dfs.namenode"));
     }
 }

@@ -4,7 +4,7 @@ use crate::address::{NamespaceInfo, QuorumAddress};
 use crate::connection::{Connection, RpcConnection};
 use crate::download::segment_url;
 use crate::journal_node::{JournalNode, Manifest, Refusal, SegmentState};
-use crate::majority::{NoMajority, Tally, majority_of, wait_for_majority};
+use crate::majority::{NoMajority, Tally, majority_of, wait_for_all, wait_for_majority};
 use crate::options::QuorumOptions;
 use crate::recent::{self, RecentEdits};
 use crate::recovery::choose;
@@ -297,6 +297,30 @@ impl EditSource for QuorumJournal {
 }
 
 impl QuorumJournal {
+    /// As [`EditSource::streams`], with the copies of all JournalNodes that answer in time: of a damaged segment the whole copy
+    /// may be on the slowest one.
+    ///
+    /// # Errors
+    /// If no majority answers.
+    pub fn every_copy(
+        &self,
+        selection: Selection,
+    ) -> Result<Vec<Box<dyn EditStream>>, JournalError> {
+        let shared = &self.shared;
+        let (from, in_progress) = (selection.from, selection.in_progress);
+        let (sender, answers) = channel();
+        for (number, queue) in shared.queues.iter().enumerate() {
+            let sender = sender.clone();
+            queue.call(move |session| {
+                _ = sender.send((number, session.node.manifest(from, in_progress)));
+            });
+        }
+        drop(sender);
+        let nodes = shared.queues.len();
+        let manifests = wait_for_all("getEditLogManifest", nodes, &answers, shared.options.read);
+        Ok(shared.copies(manifests.map_err(|error| shared.failed(error))?, selection))
+    }
+
     /// Whether a segment holds this transaction, be it finalized or not, and committed or not yet.
     ///
     /// # Errors

@@ -108,7 +108,11 @@ impl NameStorage {
         let mut salvage = Salvage { replay, questions, next: TxId(image_txid + 1), applied: 0 };
         loop {
             let from = salvage.next;
-            let mut streams = self.streams(Selection { from, in_progress: false })?;
+            let selection = Selection { from, in_progress: false };
+            let mut streams = match &self.shared {
+                Some(shared) => shared.every_copy(selection)?,
+                None => self.streams(selection)?,
+            };
             streams.retain(|stream| stream.last().is_some_and(|last| last >= from));
             streams.sort_by_key(|stream| (stream.first(), stream.last()));
             reached = streams.iter().filter_map(|it| it.last()).fold(reached, TxId::max);

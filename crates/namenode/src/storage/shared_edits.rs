@@ -126,6 +126,14 @@ impl SharedEdits {
         self.journal.holds(txid)
     }
 
+    /// As `streams`, with every copy that can be had, however long that takes.
+    pub(super) fn every_copy(
+        &self,
+        selection: Selection,
+    ) -> Result<Vec<Box<dyn EditStream>>, JournalError> {
+        self.journal.every_copy(selection)
+    }
+
     /// Takes segments that begin with `first` or later out of use; on JournalNodes, all of them must be there.
     pub(super) fn discard_segments(&self, first: TxId) -> Result<(), JournalError> {
         self.journal.discard_segments(first)

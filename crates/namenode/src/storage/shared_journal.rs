@@ -1,7 +1,7 @@
 //! What a journal must do that several NameNodes share.
 
 use zerohop_journal::JournalError;
-use zerohop_journal::log::Journal;
+use zerohop_journal::log::{EditStream, Journal, Selection};
 use zerohop_quorum::QuorumJournal;
 use zerohop_wire::TxId;
 
@@ -10,11 +10,21 @@ pub(super) trait SharedJournal: Journal {
     /// Whether it has this transaction.
     fn holds(&self, txid: TxId) -> Result<bool, JournalError>;
 
+    /// As [`EditSource::streams`](zerohop_journal::log::EditSource::streams), with every copy that can be had, however long that
+    /// takes.
+    fn every_copy(&self, selection: Selection) -> Result<Vec<Box<dyn EditStream>>, JournalError> {
+        self.streams(selection)
+    }
+
     /// Takes segments that begin with `first` or later out of use.
     fn discard_segments(&self, first: TxId) -> Result<(), JournalError>;
 }
 
 impl SharedJournal for QuorumJournal {
+    fn every_copy(&self, selection: Selection) -> Result<Vec<Box<dyn EditStream>>, JournalError> {
+        Self::every_copy(self, selection)
+    }
+
     fn holds(&self, txid: TxId) -> Result<bool, JournalError> {
         Self::holds(self, txid)
     }

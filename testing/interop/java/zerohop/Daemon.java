@@ -15,7 +15,7 @@ import org.apache.hadoop.hdfs.tools.DFSZKFailoverController;
 import org.apache.hadoop.security.UserGroupInformation;
 
 /**
- * Runs one of Apache's daemons from a configuration directory: {@code Daemon namenode|datanode|journalnode|zkfc|format|bootstrapStandby DIR},
+ * Runs one of Apache's daemons from a configuration directory: {@code Daemon namenode|datanode|journalnode|zkfc|format|bootstrapStandby|recover DIR},
  * with a daemon's start options behind.
  * The directory is an argument and not on the class path, because a class path with a directory in it
  * cannot use an archive of loaded classes, and that archive halves the start-up time.
@@ -73,6 +73,10 @@ public final class Daemon {
         break;
       case "bootstrapStandby":
         System.exit(BootstrapStandby.run(new String[] {"-nonInteractive"}, conf));
+        break;
+      case "recover":
+        NameNode.createNameNode(new String[] {"-recover", "-force"}, conf);
+        System.exit(0);
         break;
       case "zkfc":
         System.exit(zkfc(conf));
