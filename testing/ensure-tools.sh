@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the interop tests need and this machine lacks, and says so: a JDK, Maven, OpenSSH's server
-# and Chromium through apt, Apache Hadoop's jars through Maven (into ~/.m2), one native library out of a jar, other people's
+# Installs what the interop tests need and this machine lacks, and says so: a JDK, Maven, OpenSSH's server,
+# Chromium and libfaketime through apt, Apache Hadoop's jars through Maven (into ~/.m2), one native library out of a jar, other people's
 # clients of HDFS and of REST from PyPI and npm.
 # Leaves target/interop/classpath.txt, target/interop/native/libhadoop.so, target/interop/python and
 # target/interop/node. Quick when all is there.
@@ -74,6 +74,8 @@ command -v chromium >/dev/null || missing+=(chromium)
 [ -x /usr/sbin/sshd ] || missing+=(openssh-server)
 command -v ssh >/dev/null || missing+=(openssh-client)
 command -v fuser >/dev/null || missing+=(psmisc)
+# A clock that is stepped.
+ls /usr/lib/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || missing+=(libfaketime)
 command -v nc >/dev/null || missing+=(netcat-openbsd)
 [ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
 

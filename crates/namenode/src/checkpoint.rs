@@ -119,7 +119,7 @@ impl Core {
     fn is_checkpoint_due(&self) -> bool {
         // One of them begins the segment in progress.
         let edits = self.last_txid().0 - self.checkpoints.last_txid() - 1;
-        let age_ms = self.clock.now().wall_ms.saturating_sub(self.checkpoints.last_written_ms());
+        let age_ms = self.checkpoints.age_ms(self.clock.now());
         edits > 0
             && self.checkpoints.schedule.is_due(edits, age_ms)
             && !self.read(|namespace| namespace.blocks().safe_mode().is_on())
@@ -141,8 +141,7 @@ impl Core {
     /// transactions came since; with both zero always. Blocks.
     pub(crate) fn save_namespace_if_due(&self, window_s: u64, gap: u64) -> Result<bool, CallError> {
         if window_s > 0 || gap > 0 {
-            let now_ms = self.clock.now().wall_ms;
-            let age_ms = now_ms.saturating_sub(self.checkpoints.last_written_ms());
+            let age_ms = self.checkpoints.age_ms(self.clock.now());
             let edits = self.last_txid().0 - self.checkpoints.last_txid();
             if age_ms <= window_s.saturating_mul(1000) && edits <= gap as i64 {
                 return Ok(false);
@@ -239,7 +238,7 @@ impl Core {
         match kind {
             ImageKind::Checkpoint => {
                 self.storage.save_image(ended.0, |image| namespace.save_image(image, info))?;
-                self.checkpoints.note(ended.0, self.clock.now().wall_ms);
+                self.checkpoints.note(ended.0, self.clock.now());
                 Ok(())
             }
             ImageKind::Rollback => {

@@ -6,6 +6,7 @@ use parking_lot::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 use zerohop_conf::{Conf, keys};
+use zerohop_namespace::blocks::Now;
 
 /// Images come a little early or late: clocks differ, and to send one takes time.
 const UPLOAD_AGE_MIN: f64 = 0.75;
@@ -62,18 +63,31 @@ impl Schedule {
 /// The newest image, and when the next is due.
 pub(crate) struct Checkpoints {
     pub(crate) schedule: Schedule,
-    /// The last transaction of the newest image, and when that was written (ms since the epoch).
+    /// The last transaction of the newest image, and when that was written, ms since the epoch: this is shown.
     txid: AtomicI64,
     written_ms: AtomicU64,
+    /// When that was by the steady clock, ms; below zero: before its beginning. This decides, for the other clock may be set.
+    written_mono_ms: AtomicI64,
     /// One image is saved at a time.
     pub(crate) saving: Mutex<()>,
 }
 
 impl Checkpoints {
-    pub(crate) fn from_conf(conf: &Conf, (txid, written_ms): (i64, u64)) -> Result<Self, Error> {
-        let (txid, written_ms) = (AtomicI64::new(txid), AtomicU64::new(written_ms));
-        let schedule = Schedule::from_conf(conf)?;
-        Ok(Self { schedule, txid, written_ms, saving: Mutex::default() })
+    /// With the newest image: its last transaction, and when it was written, ms since the epoch.
+    pub(crate) fn from_conf(
+        conf: &Conf,
+        (txid, written_ms): (i64, u64),
+        now: Now,
+    ) -> Result<Self, Error> {
+        let age_ms = now.wall_ms.saturating_sub(written_ms);
+        let written_mono_ms = (now.mono_ms as i64).saturating_sub_unsigned(age_ms);
+        Ok(Self {
+            schedule: Schedule::from_conf(conf)?,
+            txid: AtomicI64::new(txid),
+            written_ms: AtomicU64::new(written_ms),
+            written_mono_ms: AtomicI64::new(written_mono_ms),
+            saving: Mutex::default(),
+        })
     }
 
     /// The transaction of the newest image.
@@ -86,13 +100,19 @@ impl Checkpoints {
         self.written_ms.load(Ordering::Relaxed)
     }
 
+    /// How old the newest image is, whatever was done to the clock since this NameNode started.
+    pub(crate) fn age_ms(&self, now: Now) -> u64 {
+        let written_mono_ms = self.written_mono_ms.load(Ordering::Relaxed);
+        (now.mono_ms as i64).saturating_sub(written_mono_ms).max(0) as u64
+    }
+
     /// Refuses an image of another NameNode that brings too little: the last one is younger than three quarters of the period,
     /// and fewer transactions came since than ask for a checkpoint (`ImageServlet`).
     ///
     /// # Errors
     /// Apache's words for it.
-    pub(crate) fn check_not_too_early(&self, txid: i64, now_ms: u64) -> Result<(), Refusal> {
-        let age_s = now_ms.saturating_sub(self.last_written_ms()) / 1000;
+    pub(crate) fn check_not_too_early(&self, txid: i64, now: Now) -> Result<(), Refusal> {
+        let age_s = self.age_ms(now) / 1000;
         let (age_min_s, edits_min) = (self.schedule.upload_age_min_s(), self.schedule.edits_max);
         let edits = txid - self.last_txid();
         if age_s >= age_min_s || edits >= edits_min {
@@ -104,9 +124,11 @@ impl Checkpoints {
         )))
     }
 
-    pub(crate) fn note(&self, txid: i64, now_ms: u64) {
+    /// An image was written just now.
+    pub(crate) fn note(&self, txid: i64, now: Now) {
         self.txid.store(txid, Ordering::Relaxed);
-        self.written_ms.store(now_ms, Ordering::Relaxed);
+        self.written_ms.store(now.wall_ms, Ordering::Relaxed);
+        self.written_mono_ms.store(now.mono_ms as i64, Ordering::Relaxed);
     }
 }
 
@@ -119,15 +141,31 @@ mod tests {
         let mut conf = Conf::new();
         conf.set("dfs.namenode.checkpoint.txns", "100");
         conf.set("dfs.namenode.checkpoint.period", "10");
-        let checkpoints = Checkpoints::from_conf(&conf, (1000, 50_000)).unwrap();
-        checkpoints.check_not_too_early(1001, 58_000).unwrap();
-        checkpoints.check_not_too_early(1100, 50_000).unwrap();
-        let refusal = checkpoints.check_not_too_early(1099, 57_999).unwrap_err();
+        let at = |mono_ms| Now { wall_ms: 50_000 + mono_ms, mono_ms };
+        let checkpoints = Checkpoints::from_conf(&conf, (1000, 50_000), at(0)).unwrap();
+        checkpoints.check_not_too_early(1001, at(8000)).unwrap();
+        checkpoints.check_not_too_early(1100, at(0)).unwrap();
+        let refusal = checkpoints.check_not_too_early(1099, at(7999)).unwrap_err();
         assert_eq!(
             refusal.0,
             "Rejecting a fsimage due to small time delta and txnid delta. Time since previous checkpoint is 7 expecting at \
              least 8 txnid delta since previous checkpoint is 99 expecting at least 100"
         );
+    }
+
+    /// After the clock was set back by a day, no image was due, and none of another NameNode was taken, for a day.
+    #[test]
+    fn an_image_ages_whatever_is_done_to_the_clock() {
+        let start = Now { wall_ms: 1_000_000, mono_ms: 5 };
+        let checkpoints = Checkpoints::from_conf(&Conf::new(), (1, 997_000), start).unwrap();
+        assert_eq!(checkpoints.age_ms(start), 3000);
+        let set_back = Now { wall_ms: 0, mono_ms: 1005 };
+        assert_eq!(checkpoints.age_ms(set_back), 4000);
+        checkpoints.note(2, set_back);
+        let set_forward = Now { wall_ms: u64::MAX, mono_ms: 1007 };
+        assert_eq!((checkpoints.age_ms(set_forward), checkpoints.last_written_ms()), (2, 0));
+        let of_the_future = Checkpoints::from_conf(&Conf::new(), (1, u64::MAX), start).unwrap();
+        assert_eq!(of_the_future.age_ms(start), 0);
     }
 
     #[test]

@@ -89,7 +89,7 @@ pub(crate) fn load(
     }
     progress.finish();
     let top_users = TopUsers::from_conf(&conf)?;
-    let checkpoints = Checkpoints::from_conf(&conf, image)?;
+    let checkpoints = Checkpoints::from_conf(&conf, image, clock.now())?;
     let following = Following::from_conf(&conf)?;
     served.set_applied(TxId(report.last_txid));
     let log = match is_active {

@@ -12,6 +12,7 @@ pub mod driver;
 pub mod harm;
 pub mod http;
 pub mod java;
+pub mod machines;
 pub mod oracle;
 pub mod pair;
 pub mod ports;
@@ -19,6 +20,7 @@ pub mod process;
 pub mod programs;
 pub mod script;
 pub mod site;
+pub mod stepped_clock;
 pub mod tools;
 pub mod wait;
 

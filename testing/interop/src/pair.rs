@@ -35,7 +35,8 @@ pub struct Pair {
     _zookeeper: Process,
 }
 
-fn start_zookeeper(directory: &Path, port: u16) -> Outcome<Process> {
+/// A ZooKeeper whose files are in `directory`; it listens.
+pub fn start_zookeeper(directory: &Path, port: u16) -> Outcome<Process> {
     let mut command = Java::get()?.command(128);
     command.arg("-Dzookeeper.admin.enableServer=false");
     command.arg("org.apache.zookeeper.server.ZooKeeperServerMain");
@@ -56,6 +57,16 @@ impl Pair {
 
     /// With settings of all its daemons and clients.
     pub fn start_with(name: &str, settings: &[(&str, &str)], datanodes: usize) -> Outcome<Self> {
+        Self::start_as(name, settings, datanodes, |_| ())
+    }
+
+    /// The same with another command, made of the usual one.
+    pub fn start_as(
+        name: &str,
+        settings: &[(&str, &str)],
+        datanodes: usize,
+        change: impl FnOnce(&mut Command),
+    ) -> Outcome<Self> {
         let directory = tools::clusters().join(name);
         let _ = std::fs::remove_dir_all(&directory);
         std::fs::create_dir_all(&directory).map_err(|e| e.to_string())?;
@@ -69,6 +80,7 @@ impl Pair {
         command.arg("--zookeeper").arg(format!("127.0.0.1:{port}"));
         command.arg("--datanodes").arg(datanodes.to_string());
         command.arg("--data").arg(directory.join("data"));
+        change(&mut command);
         let mut up = Process::talker("up", command, &directory.join("up.log"))?;
         let (_, output) = up.pipes().ok_or("no pipes")?;
         let mut output = BufReader::new(output);

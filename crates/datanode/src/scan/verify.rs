@@ -146,8 +146,9 @@ impl Run {
             let index = (self.current + step) % count;
             let Some(cursor) = self.cursors.get_mut(index) else { continue };
             if cursor.is_at_end() {
-                let again = cursor.started() + self.settings.period;
-                let wait = again.duration_since(now).unwrap_or_default();
+                // A scan that began in the future began before the clock was set back.
+                let age = now.duration_since(cursor.started()).unwrap_or(self.settings.period);
+                let wait = self.settings.period.saturating_sub(age);
                 if !wait.is_zero() {
                     shortest = if count == 1 { wait } else { shortest.min(wait) };
                     continue;

@@ -211,7 +211,7 @@ fn take(core: &Core, announced: &Announced, from: &mut BodyReader) -> Result<(),
     let refused = |Refusal(reason)| Failure(StatusCode::CONFLICT, reason);
     let _upload = core.image_uploads.begin(txid).map_err(refused)?;
     if kind == ImageKind::Image {
-        core.checkpoints.check_not_too_early(txid, core.clock.now().wall_ms).map_err(refused)?;
+        core.checkpoints.check_not_too_early(txid, core.clock.now()).map_err(refused)?;
     }
     if core.storage.transfers().image_file_of(kind, txid).is_some() {
         return Err(Failure(
@@ -227,7 +227,7 @@ fn take(core: &Core, announced: &Announced, from: &mut BodyReader) -> Result<(),
         core.storage.transfers().receive_image(ReceivedImage { kind, txid, from, len, digest });
     received.map_err(|error: StorageError| Failure::gone(format!("PutImage failed. {error}")))?;
     if kind == ImageKind::Image {
-        core.checkpoints.note(txid, core.clock.now().wall_ms);
+        core.checkpoints.note(txid, core.clock.now());
     }
     tracing::info!("Took in the image of transaction {txid}, {len} bytes, from another NameNode");
     Ok(())

@@ -18,8 +18,17 @@ pub enum State {
     Slow(Duration),
     /// Nothing passes; connections stay open.
     Silent,
+    /// What is asked arrives, and no answer comes back; connections stay open.
+    Unanswered,
     /// Connections break, and new ones too.
     Cut,
+}
+
+/// Which way bytes go.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    There,
+    Back,
 }
 
 /// What the link's threads share.
@@ -35,9 +44,9 @@ impl Shared {
     }
 
     /// Waits until bytes may pass; false when the connection breaks instead.
-    fn pass(&self) -> bool {
+    fn pass(&self, way: Way) -> bool {
         let mut state = self.state();
-        while *state == State::Silent {
+        while *state == State::Silent || (*state == State::Unanswered && way == Way::Back) {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         let now = *state;
@@ -86,12 +95,12 @@ fn serve(shared: &Arc<Shared>, listener: &TcpListener, port: u16) {
             continue;
         };
         let (there, here) = (shared.clone(), shared.clone());
-        std::thread::spawn(move || copy(&there, stream, other));
-        std::thread::spawn(move || copy(&here, other_back, back));
+        std::thread::spawn(move || copy(&there, stream, other, Way::There));
+        std::thread::spawn(move || copy(&here, other_back, back, Way::Back));
     }
 }
 
-fn copy(shared: &Shared, mut from: TcpStream, mut to: TcpStream) {
+fn copy(shared: &Shared, mut from: TcpStream, mut to: TcpStream, way: Way) {
     let mut buffer = vec![0; 64 << 10];
     loop {
         let count = match from.read(&mut buffer) {
@@ -102,7 +111,7 @@ fn copy(shared: &Shared, mut from: TcpStream, mut to: TcpStream) {
             Ok(count) => count,
             Err(_) => break,
         };
-        if !shared.pass() || to.write_all(&buffer[..count]).is_err() {
+        if !shared.pass(way) || to.write_all(&buffer[..count]).is_err() {
             break;
         }
     }

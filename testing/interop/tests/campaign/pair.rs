@@ -1,6 +1,7 @@
 //! Two NameNodes with failover controllers, three JournalNodes, DataNodes and a ZooKeeper as processes. Each NameNode reaches the
 //! JournalNodes and its controller ZooKeeper over links that can be cut; the DataNodes reach the NameNodes over others.
 
+use std::collections::BTreeMap;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,6 +12,7 @@ use zerohop_interop::driver::Driver;
 use zerohop_interop::harm::{client, zerohop};
 use zerohop_interop::process::{Process, tail};
 use zerohop_interop::site::{Setting, settings, write_conf};
+use zerohop_interop::stepped_clock::SteppedClock;
 use zerohop_interop::tools::{self, Java};
 use zerohop_interop::{Kind, Outcome, ports, wait};
 
@@ -74,6 +76,8 @@ pub struct Pair {
     pub links: [Links; 2],
     processes: Vec<(String, Process)>,
     judge: Option<Driver>,
+    /// By machine; none where clocks cannot be stepped here.
+    clocks: BTreeMap<String, SteppedClock>,
 }
 
 impl Pair {
@@ -83,7 +87,8 @@ impl Pair {
         std::fs::create_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
         let ports = Ports::take();
         let links = [lay_links(&ports, 0)?, lay_links(&ports, 1)?];
-        let mut pair = Self { directory, ports, links, processes: Vec::new(), judge: None };
+        let clocks = clocks(&directory)?;
+        let mut pair = Self { directory, ports, links, processes: Vec::new(), judge: None, clocks };
         pair.write_confs()?;
         pair.start_zookeeper()?;
         for at in 0..JOURNAL_NODES {
@@ -221,7 +226,11 @@ impl Pair {
     }
 
     /// Starts a command in the place of a process.
-    pub fn run_command(&mut self, name: &str, command: Command) -> Outcome {
+    pub fn run_command(&mut self, name: &str, mut command: Command) -> Outcome {
+        // A controller runs beside its NameNode.
+        if let Some(clock) = self.clocks.get(&name.replace("zkfc", "nn")) {
+            clock.give_to(&mut command);
+        }
         let process = Process::daemon(name, command, &self.log(name))?;
         self.processes.retain(|(known, _)| known != name);
         self.processes.push((name.to_owned(), process));
@@ -273,6 +282,16 @@ impl Pair {
     /// Wakes a process that was frozen.
     pub fn wake(&mut self, name: &str) -> Outcome {
         signal(self.process(name)?.id(), libc::SIGCONT)
+    }
+
+    /// The machines whose clocks can be stepped.
+    pub fn machines(&self) -> Vec<String> {
+        self.clocks.keys().cloned().collect()
+    }
+
+    /// Steps the wall clock of a machine, which is off by so many seconds then.
+    pub fn step_clock(&self, machine: &str, offset_s: i64) -> Outcome {
+        self.clocks.get(machine).map_or(Ok(()), |clock| clock.set(offset_s))
     }
 
     /// Runs haadmin; what it prints.
@@ -359,10 +378,35 @@ impl Pair {
         })
     }
 
+    /// An error if the active NameNode takes a DataNode for dead.
+    pub fn none_is_dead(&self) -> Outcome {
+        let (_, said) = zerohop(&self.conf(), &["dfsadmin", "-report"])?;
+        let live = format!("Live datanodes ({DATANODES})");
+        match said.contains(&live) && !said.contains("Dead datanodes") {
+            true => Ok(()),
+            false => Err(said),
+        }
+    }
+
     pub fn logs(&self) -> String {
         let names = ["nn0", "nn1", "zkfc0", "zkfc1", "jn0", "jn1", "jn2"];
         names.map(|name| tail(&self.log(name), 12)).join("\n")
     }
+}
+
+/// A clock for each machine.
+fn clocks(directory: &Path) -> Outcome<BTreeMap<String, SteppedClock>> {
+    let mut clocks = BTreeMap::new();
+    let counts = [("nn", 2), ("jn", JOURNAL_NODES), ("dn", DATANODES)];
+    for name in
+        counts.iter().flat_map(|(kind, count)| (0..*count).map(move |i| format!("{kind}{i}")))
+    {
+        let Some(clock) = SteppedClock::new(directory.join(format!("{name}.clock")))? else {
+            break;
+        };
+        clocks.insert(name, clock);
+    }
+    Ok(clocks)
 }
 
 fn lay_links(ports: &Ports, namenode: usize) -> Outcome<Links> {

@@ -25,7 +25,7 @@ pub enum PairFault {
     FreezeActive,
     /// SIGSTOP to the active NameNode and its controller until they were replaced: it wakes and does not know.
     FreezeActiveAndController,
-    /// The active NameNode reaches no JournalNode: connections break, or nothing passes.
+    /// The active NameNode reaches no JournalNode: connections break, nothing passes, or no answer comes back.
     NoJournalNodes,
     /// Its controller does not reach ZooKeeper until the session is lost.
     NoZooKeeper,
@@ -45,11 +45,13 @@ pub enum PairFault {
     FullJournalNode,
     /// A JournalNode has lost its directory, and gets another one's.
     WipedJournalNode,
+    /// The wall clocks of some machines are set forward or back, and right again.
+    SteppedClocks,
 }
 
 use PairFault::*;
 
-pub const ALL: [PairFault; 15] = [
+pub const ALL: [PairFault; 16] = [
     FailoverByHand,
     KillActive,
     KillActiveAndController,
@@ -65,6 +67,7 @@ pub const ALL: [PairFault; 15] = [
     SlowJournalNode,
     FullJournalNode,
     WipedJournalNode,
+    SteppedClocks,
 ];
 
 /// Longer than a session lasts.
@@ -80,7 +83,10 @@ pub fn inflict(fault: PairFault, pair: &mut Pair, rng: &mut Rng) -> Outcome {
     let journal_node = format!("jn{at}");
     match fault {
         FailoverByHand => {
-            pair.admin(&["-failover", &namenode, &format!("nn{other}")])?;
+            // The controller of one that was started just now has to see first that it is well.
+            let to = format!("nn{other}");
+            let moved = || pair.admin(&["-failover", &namenode, &to]).map(|_| true);
+            wait::until("a failover by hand", LIMIT, moved)?;
             pair.until_active(other)?;
         }
         KillActive => {
@@ -95,7 +101,7 @@ pub fn inflict(fault: PairFault, pair: &mut Pair, rng: &mut Rng) -> Outcome {
         FreezeActive => freeze(pair, &[&namenode], other, rng)?,
         FreezeActiveAndController => freeze(pair, &[&controller, &namenode], other, rng)?,
         NoJournalNodes => {
-            let state = if rng.bool() { State::Cut } else { State::Silent };
+            let state = lost(rng);
             let set = |pair: &Pair, state| {
                 pair.links[active].journal_nodes.iter().for_each(|link| link.set(state));
             };
@@ -105,14 +111,14 @@ pub fn inflict(fault: PairFault, pair: &mut Pair, rng: &mut Rng) -> Outcome {
             replaced?;
         }
         NoZooKeeper => {
-            let state = if rng.bool() { State::Cut } else { State::Silent };
+            let state = lost(rng);
             pair.links[active].zookeeper.set(state);
             let replaced = pair.until_active(other);
             pair.links[active].zookeeper.set(State::Whole);
             replaced?;
         }
         NoDataNodes => {
-            let state = if rng.bool() { State::Cut } else { State::Silent };
+            let state = lost(rng);
             pair.links[active].datanodes.set(state);
             pause(rng, 5000);
             pair.links[active].datanodes.set(State::Whole);
@@ -166,6 +172,7 @@ pub fn inflict(fault: PairFault, pair: &mut Pair, rng: &mut Rng) -> Outcome {
             copy_journal(&others, &own)?;
             pair.start_journal_node(at)?;
         }
+        SteppedClocks => step_clocks(pair, active, rng)?,
     }
     pair.until_well()?;
     match fault {
@@ -186,6 +193,31 @@ fn until_decided(pair: &mut Pair) -> Outcome {
         last = now;
         Ok(is_same)
     })
+}
+
+/// How a link fails.
+fn lost(rng: &mut Rng) -> State {
+    [State::Cut, State::Silent, State::Unanswered][rng.usize(..3)]
+}
+
+/// Nobody is replaced or taken for dead because a clock is wrong, or is right again.
+fn step_clocks(pair: &mut Pair, active: usize, rng: &mut Rng) -> Outcome {
+    let transitions = pair.transitions();
+    let machines: Vec<String> = pair.machines();
+    let stepped: Vec<&String> = machines.iter().filter(|_| rng.bool()).collect();
+    for machine in &stepped {
+        let most_s = [10, 3600, 86_400, 40 * 86_400][rng.usize(..4)];
+        pair.step_clock(machine, rng.i64(-most_s..=most_s))?;
+    }
+    pause(rng, 6000);
+    for machine in stepped {
+        pair.step_clock(machine, 0)?;
+    }
+    pause(rng, 3000);
+    if pair.transitions() != transitions || pair.active()? != active {
+        return Err(format!("nn{active} was replaced"));
+    }
+    pair.none_is_dead()
 }
 
 /// How long something stays as it is belongs to the schedule.

@@ -1,6 +1,8 @@
 //! A pair of ours with failover controllers of ours and of Apache's, on a real ZooKeeper.
 
+mod clock;
 mod guarded;
+mod networks;
 mod sshd;
 mod strangers;
 
@@ -11,10 +13,26 @@ use zerohop_interop::process::{Process, tail};
 use zerohop_interop::tools::{self, Java};
 use zerohop_interop::{Outcome, wait};
 
+/// A controller with a fencing method that is not there ends with Apache's code for it, and a line with the key and the fix.
+fn a_wrong_fencing_method_is_named(pair: &Pair) -> Outcome {
+    let mut command = Command::new(tools::zerohop()?);
+    command.arg("--config").arg(pair.conf().join("nn1")).arg("zkfc");
+    let output = command.args(["-D", "dfs.ha.fencing.methods=powershell(x)"]).output();
+    let output = output.map_err(|error| error.to_string())?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let parts = ["dfs.ha.fencing.methods: Could not find", "powershell; write a method a line"];
+    let is_said = said.lines().any(|line| parts.iter().all(|part| line.contains(part)));
+    match is_said && output.status.code() == Some(4) {
+        true => Ok(()),
+        false => Err(format!("{:?}: {said}", output.status)),
+    }
+}
+
 /// The active NameNode is told to give up, killed, and frozen.
 fn history(pair: &mut Pair) -> Outcome {
     wait::until("one is active", LIMIT, || Ok(pair.active()?.is_some()))?;
     let first = pair.active()?.ok_or("none is active")?;
+    a_wrong_fencing_method_is_named(pair)?;
     pair.write(0)?;
     strangers::come(pair)?;
     pair.ours(&["haadmin", "-failover", first, other(first)])?;
