@@ -81,14 +81,26 @@ run() {
   grep '^seeds ' "$log"
 }
 
+# A row of the matrix of pairs by the seed: the script runs while the active NameNode changes five times.
+pairs=$(program -p zerohop-interop --test journal_nodes) || exit 1
+rows=(apaches_namenodes_fail_over_on_our_journal_nodes apaches_namenodes_fail_over_on_journal_nodes_of_both_kinds
+  our_namenodes_fail_over_on_apaches_journal_nodes our_namenodes_fail_over_on_our_journal_nodes
+  apaches_standby_of_our_namenode_takes_over_and_gives_back our_standby_of_apaches_namenode_takes_over_and_gives_back)
+row=${rows[$((seed % ${#rows[@]}))]}
+if ! ZEROHOP_FAILOVER_SCRIPT=1 timeout 900 "$pairs" --nocapture --exact "$row" >"$logs/pairs.log" 2>&1 </dev/null; then
+  grep -v INFO "$logs/pairs.log" | tail -n 60
+  exit 1
+fi
+echo "$row: the script passes over five failovers"
+
 end=$(($(date +%s) + $(awk "BEGIN { print int($minutes * 30) }")))
 schedules=0
 batches=0
 while [ "$schedules" = 0 ] || [ "$(date +%s)" -lt "$end" ]; do
   if [ $((batches % 5)) = 2 ]; then
-    # A pair of NameNodes: three faults a schedule, all kinds in five.
-    run on_pair::what_was_acknowledged_outlives_random_faults_of_a_pair $((seed + schedules)) 5 0
-    schedules=$((schedules + 5))
+    # A pair of NameNodes: three faults a schedule, all kinds in six.
+    run on_pair::what_was_acknowledged_outlives_random_faults_of_a_pair $((seed + schedules)) 6 0
+    schedules=$((schedules + 6))
   elif [ $((batches % 5)) = 4 ]; then
     # With Apache's DataNodes.
     run what_was_acknowledged_outlives_random_kills_with_apache_s_datanodes $((seed + schedules)) 1 20

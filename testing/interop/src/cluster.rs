@@ -147,17 +147,9 @@ impl Cluster {
         .map_err(|e| format!("{e}\n{}", self.logs()))
     }
 
-    /// A NameNode counts a killed DataNode as live for a while, so that the time of its last
-    /// heartbeat tells, not its being in the list.
     fn all_spoke(&self, contacts: &[String]) -> bool {
-        let heard = |address: &str| {
-            let (_, at) =
-                contacts.iter().filter_map(|c| c.split_once(' ')).find(|c| c.0 == address)?;
-            at.parse::<u64>().ok()
-        };
-        (0..self.datanodes.len())
-            .filter(|&i| self.datanodes[i].is_some())
-            .all(|i| heard(&self.datanode_address(i)).is_some_and(|at| at > self.started_ms[i]))
+        let running = (0..self.datanodes.len()).filter(|&i| self.datanodes[i].is_some());
+        have_spoken(contacts, running.map(|i| (self.datanode_address(i), self.started_ms[i])))
     }
 
     fn wait_port(&mut self) -> Outcome {
@@ -328,6 +320,17 @@ impl Drop for Cluster {
             let _ = std::fs::remove_dir_all(&self.directory);
         }
     }
+}
+
+/// Whether DataNodes have spoken with the NameNode since they were started: their transfer addresses and when that was, in ms
+/// since 1970. `contacts` is what a driver says to `contacts`. A NameNode counts a killed DataNode as live for a while, so that the time
+/// of its last heartbeat tells, not its being in the list.
+pub fn have_spoken(contacts: &[String], started: impl IntoIterator<Item = (String, u64)>) -> bool {
+    let heard = |address: &str| {
+        let (_, at) = contacts.iter().filter_map(|c| c.split_once(' ')).find(|c| c.0 == address)?;
+        at.parse::<u64>().ok()
+    };
+    started.into_iter().all(|(address, since)| heard(&address).is_some_and(|at| at > since))
 }
 
 fn with_options(mut command: Command, options: &[&str]) -> Outcome<Command> {

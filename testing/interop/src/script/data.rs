@@ -1,13 +1,14 @@
 //! Steps that move file content.
 
 use super::row::{BLOCK, Row};
+use super::servers::Servers;
 use crate::{Outcome, content};
 
 /// Lengths around the edges of chunks, packets and blocks.
 const LENGTHS: [u64; 12] =
     [0, 1, 511, 512, 513, 65_535, 65_536, 65_537, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 524_289];
 
-pub(super) fn create(row: &mut Row) -> Outcome {
+pub(super) fn create(row: &mut Row<impl Servers>) -> Outcome {
     row.client.gives(&["mkdir", "/create/deep/er"], &["true"])?;
     for (seed, len) in (1..).zip(LENGTHS) {
         let path = format!("/create/f{len}");
@@ -20,7 +21,7 @@ pub(super) fn create(row: &mut Row) -> Outcome {
     row.read_by_all("/create/f512", 99, 700)
 }
 
-fn exclusive(row: &mut Row) -> Outcome {
+fn exclusive(row: &mut Row<impl Servers>) -> Outcome {
     let block = BLOCK.to_string();
     let again = ["create", "w", "/create/f1", "1", &block, "false"];
     row.client.fails("", &again, "FileAlreadyExistsException")?;
@@ -32,7 +33,7 @@ fn exclusive(row: &mut Row) -> Outcome {
     Ok(())
 }
 
-pub(super) fn append(row: &mut Row) -> Outcome {
+pub(super) fn append(row: &mut Row<impl Servers>) -> Outcome {
     // From each start length, over a chunk's edge, a block's edge, and from an exact block end.
     let cases: [(u64, u64); 5] =
         [(0, 100), (100, 1000), (512, 512), (BLOCK - 10, 5000), (BLOCK, 70_000)];
@@ -56,7 +57,7 @@ pub(super) fn append(row: &mut Row) -> Outcome {
 }
 
 /// Another client goes on where this one ended.
-fn append_by_another(row: &mut Row) -> Outcome {
+fn append_by_another(row: &mut Row<impl Servers>) -> Outcome {
     row.put("/append/shared", 150, 1000, 3)?;
     let mut len = 1000;
     for other in &mut row.others {
@@ -69,7 +70,7 @@ fn append_by_another(row: &mut Row) -> Outcome {
     row.read_by_all("/append/shared", 150, len)
 }
 
-pub(super) fn hflush(row: &mut Row) -> Outcome {
+pub(super) fn hflush(row: &mut Row<impl Servers>) -> Outcome {
     let (path, block) = ("/hflush/f", BLOCK.to_string());
     row.client.ok(&["create", "w", path, "3", &block, "true"])?;
     let mut len = 0;
@@ -89,7 +90,7 @@ pub(super) fn hflush(row: &mut Row) -> Outcome {
     row.read_by_all(path, 7, len)
 }
 
-pub(super) fn positioned(row: &mut Row) -> Outcome {
+pub(super) fn positioned(row: &mut Row<impl Servers>) -> Outcome {
     let len = 3 * BLOCK + 1000;
     row.put("/pread/f", 8, len, 2)?;
     let parts: [(u64, u64); 6] = [
@@ -118,7 +119,7 @@ pub(super) fn positioned(row: &mut Row) -> Outcome {
     Ok(())
 }
 
-pub(super) fn truncate(row: &mut Row) -> Outcome {
+pub(super) fn truncate(row: &mut Row<impl Servers>) -> Outcome {
     let len = 2 * BLOCK + 5000;
     for (i, to) in [2 * BLOCK, BLOCK, BLOCK + 700, 100, 0].into_iter().enumerate() {
         let (path, seed) = (format!("/truncate/f{i}"), 200 + i as u64);
@@ -141,7 +142,7 @@ pub(super) fn truncate(row: &mut Row) -> Outcome {
     row.read_by_all("/truncate/f2", 202, BLOCK + 1600)
 }
 
-pub(super) fn concat(row: &mut Row) -> Outcome {
+pub(super) fn concat(row: &mut Row<impl Servers>) -> Outcome {
     // Equal content seeds would need offsets: the parts are checked one by one.
     let parts = [(1, BLOCK), (2, BLOCK), (3, 12_345)];
     for (seed, len) in parts {
@@ -162,7 +163,7 @@ pub(super) fn concat(row: &mut Row) -> Outcome {
     Ok(())
 }
 
-pub(super) fn checksum(row: &mut Row) -> Outcome {
+pub(super) fn checksum(row: &mut Row<impl Servers>) -> Outcome {
     for (name, len) in [("empty", 0), ("small", 1000), ("blocks", 3 * BLOCK + 77)] {
         let path = format!("/checksum/{name}");
         row.put(&path, 11, len, 3)?;
@@ -188,7 +189,7 @@ pub(super) fn checksum(row: &mut Row) -> Outcome {
     }
 }
 
-pub(super) fn leases(row: &mut Row) -> Outcome {
+pub(super) fn leases(row: &mut Row<impl Servers>) -> Outcome {
     let (path, block) = ("/lease/f", BLOCK.to_string());
     row.client.ok(&["create", "w", path, "3", &block, "true"])?;
     row.client.ok(&["write", "w", "5000", "9"])?;
@@ -210,7 +211,7 @@ pub(super) fn leases(row: &mut Row) -> Outcome {
     row.read_by_all(path, 9, 5000)
 }
 
-pub(super) fn pipeline(row: &mut Row) -> Outcome {
+pub(super) fn pipeline(row: &mut Row<impl Servers>) -> Outcome {
     row.put("/pipeline/f", 13, 3 * BLOCK + 4321, 3)?;
     row.wait_replicas("/pipeline/f", 3)?;
     row.read_by_all("/pipeline/f", 13, 3 * BLOCK + 4321)?;
@@ -218,7 +219,7 @@ pub(super) fn pipeline(row: &mut Row) -> Outcome {
     row.wait_replicas("/pipeline/four", 4)
 }
 
-pub(super) fn replication(row: &mut Row) -> Outcome {
+pub(super) fn replication(row: &mut Row<impl Servers>) -> Outcome {
     let path = "/setrep/f";
     row.put(path, 15, 2 * BLOCK + 99, 1)?;
     row.wait_replicas(path, 1)?;

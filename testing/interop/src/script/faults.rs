@@ -1,10 +1,11 @@
 //! Steps that take daemons away.
 
 use super::row::{BLOCK, Row};
+use super::servers::Servers;
 use crate::{Outcome, content};
 
 /// The DataNodes of the last block of a file that is being written.
-fn pipeline_of(row: &mut Row, path: &str) -> Outcome<Vec<usize>> {
+fn pipeline_of(row: &mut Row<impl Servers>, path: &str) -> Outcome<Vec<usize>> {
     let mut found = Vec::new();
     crate::wait::until(&format!("a pipeline of {path}"), super::row::SETTLE, || {
         found = row.locations(path)?.pop().unwrap_or_default();
@@ -14,13 +15,13 @@ fn pipeline_of(row: &mut Row, path: &str) -> Outcome<Vec<usize>> {
 }
 
 /// Starts a killed DataNode again and waits until it has registered again.
-fn back_again(row: &mut Row, victim: usize) -> Outcome {
+fn back_again(row: &mut Row<impl Servers>, victim: usize) -> Outcome {
     row.cluster.start_datanode(victim)?;
     row.cluster.wait_serving()
 }
 
 /// A pipeline of three loses a node in the middle of a block; nothing was flushed yet.
-pub(super) fn kill_writing(row: &mut Row) -> Outcome {
+pub(super) fn kill_writing(row: &mut Row<impl Servers>) -> Outcome {
     let (path, block) = ("/kill/write", BLOCK.to_string());
     row.client.ok(&["create", "w", path, "3", &block, "true"])?;
     row.client.ok(&["write", "w", "300000", "301"])?;
@@ -37,7 +38,7 @@ pub(super) fn kill_writing(row: &mut Row) -> Outcome {
 }
 
 /// What was flushed survives the loss of first one, then another node of the pipeline.
-pub(super) fn kill_flushed(row: &mut Row) -> Outcome {
+pub(super) fn kill_flushed(row: &mut Row<impl Servers>) -> Outcome {
     let path = "/kill/append";
     row.put(path, 302, 100_000, 3)?;
     row.client.ok(&["append", "w", path])?;
@@ -60,7 +61,7 @@ pub(super) fn kill_flushed(row: &mut Row) -> Outcome {
 }
 
 /// Readers that are in the middle of a block go on at another replica.
-pub(super) fn kill_reading(row: &mut Row) -> Outcome {
+pub(super) fn kill_reading(row: &mut Row<impl Servers>) -> Outcome {
     let (path, len) = ("/kill/read", 6 * BLOCK);
     row.put(path, 303, len, 2)?;
     row.wait_replicas(path, 2)?;
@@ -83,7 +84,7 @@ pub(super) fn kill_reading(row: &mut Row) -> Outcome {
 }
 
 /// Everything stops and starts; all files are whole, and the journal has all names.
-pub(super) fn restart(row: &mut Row) -> Outcome {
+pub(super) fn restart(row: &mut Row<impl Servers>) -> Outcome {
     let before = row.fingerprint()?;
     row.cluster.restart()?;
     row.reconnect()?;

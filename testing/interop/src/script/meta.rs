@@ -1,9 +1,10 @@
 //! Steps that change and ask names, rights and attributes.
 
 use super::row::{BLOCK, Row};
+use super::servers::Servers;
 use crate::Outcome;
 
-pub(super) fn list(row: &mut Row) -> Outcome {
+pub(super) fn list(row: &mut Row<impl Servers>) -> Outcome {
     row.client.ok(&["mkdir", "/list/sub", "750"])?;
     row.put("/list/b", 31, 1000, 2)?;
     row.put("/list/a", 32, BLOCK + 1, 3)?;
@@ -34,7 +35,7 @@ pub(super) fn list(row: &mut Row) -> Outcome {
     Ok(())
 }
 
-pub(super) fn rename(row: &mut Row) -> Outcome {
+pub(super) fn rename(row: &mut Row<impl Servers>) -> Outcome {
     row.client.ok(&["mkdir", "/rename/dir"])?;
     row.put("/rename/a", 41, 100, 1)?;
     row.put("/rename/b", 42, 200, 1)?;
@@ -55,7 +56,7 @@ pub(super) fn rename(row: &mut Row) -> Outcome {
     row.read_by_all("/rename/moved/c", 42, 200)
 }
 
-fn rename_with_options(row: &mut Row) -> Outcome {
+fn rename_with_options(row: &mut Row<impl Servers>) -> Outcome {
     let c = &mut row.client;
     let exists = "FileAlreadyExistsException";
     c.fails("", &["rename2", "/rename/b", "/rename/moved/c", "false"], exists)?;
@@ -76,7 +77,7 @@ fn rename_with_options(row: &mut Row) -> Outcome {
     Ok(())
 }
 
-pub(super) fn delete(row: &mut Row) -> Outcome {
+pub(super) fn delete(row: &mut Row<impl Servers>) -> Outcome {
     let c = &mut row.client;
     c.ok(&["mkdir", "/delete/full/sub"])?;
     c.fails("", &["delete", "/delete/full", "false"], "PathIsNotEmptyDirectoryException")?;
@@ -91,7 +92,7 @@ pub(super) fn delete(row: &mut Row) -> Outcome {
     row.everyone().try_for_each(|c| c.gives(&["list", "/delete"], &[]))
 }
 
-pub(super) fn permissions(row: &mut Row) -> Outcome {
+pub(super) fn permissions(row: &mut Row<impl Servers>) -> Outcome {
     const DENIED: &str = "AccessControlException";
     let c = &mut row.client;
     c.ok(&["mkdir", "/perm", "755"])?;
@@ -131,7 +132,7 @@ pub(super) fn permissions(row: &mut Row) -> Outcome {
     Ok(())
 }
 
-pub(super) fn owners(row: &mut Row) -> Outcome {
+pub(super) fn owners(row: &mut Row<impl Servers>) -> Outcome {
     row.put("/owners/f", 71, 10, 1)?;
     row.client.ok(&["chown", "/owners/f", "carol", "guests"])?;
     row.client.ok(&["chmod", "/owners/f", "4755"])?;
@@ -149,7 +150,7 @@ pub(super) fn owners(row: &mut Row) -> Outcome {
     if home[0] == "/user/alice" { Ok(()) } else { Err(format!("home: {home:?}")) }
 }
 
-pub(super) fn attributes(row: &mut Row) -> Outcome {
+pub(super) fn attributes(row: &mut Row<impl Servers>) -> Outcome {
     row.put("/attr/f", 81, 10, 1)?;
     let c = &mut row.client;
     c.ok(&["setxattr", "/attr/f", "user.one", "00ff10"])?;
@@ -178,7 +179,7 @@ pub(super) fn attributes(row: &mut Row) -> Outcome {
     row.everyone().try_for_each(|c| c.gives(&["getpolicy", "/attr/f"], &["COLD"]))
 }
 
-pub(super) fn quotas(row: &mut Row) -> Outcome {
+pub(super) fn quotas(row: &mut Row<impl Servers>) -> Outcome {
     row.client.ok(&["mkdir", "/quota/in"])?;
     row.put("/quota/in/f", 91, BLOCK + 5, 2)?;
     let used = (2 * (BLOCK + 5)).to_string();

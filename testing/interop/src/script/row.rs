@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::servers::Servers;
 use crate::cluster::{Cluster, Spec};
 use crate::driver::Driver;
 use crate::{Kind, Outcome, content, site};
@@ -14,9 +15,9 @@ const RECOVERY_MAX: Duration = Duration::from_secs(35);
 pub(super) const SETTLE: Duration = Duration::from_secs(150);
 
 /// One row of the matrix while it runs.
-pub struct Row {
-    /// The cluster under test.
-    pub cluster: Cluster,
+pub struct Row<S: Servers = Cluster> {
+    /// The daemons under test.
+    pub cluster: S,
     /// The client under test.
     pub client: Driver,
     /// Other clients that look at what it did: Apache's, and ours where the row has any of ours.
@@ -57,7 +58,7 @@ impl Row {
         if [client, namenode, datanodes].contains(&Kind::Ours) {
             others.push(cluster.client(Kind::Ours)?);
         }
-        Ok(Self { cluster, client: under_test, others, kept: Vec::new() })
+        Ok(Self::on(cluster, under_test, others))
     }
 
     /// Has the NameNode write an image.
@@ -67,6 +68,13 @@ impl Row {
             judge.ok(request)?;
         }
         Ok(())
+    }
+}
+
+impl<S: Servers> Row<S> {
+    /// A row on daemons that serve, with the client under test and others.
+    pub(super) fn on(cluster: S, client: Driver, others: Vec<Driver>) -> Self {
+        Self { cluster, client, others, kept: Vec::new() }
     }
 
     /// Every client of the row, the one under test first.

@@ -1,6 +1,10 @@
 //! Two NameNodes that share their edits through JournalNodes; each of them is Apache's or ours. The DataNodes are one of each.
 
+mod controllers;
 mod data;
+mod matrix;
+mod observer;
+mod recover;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -9,12 +13,11 @@ use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout, Command};
 use std::time::Duration;
 
-use zerohop_client::blocking::FileSystem;
-use zerohop_conf::Conf;
+use zerohop_interop::Kind::{self, Apache, Ours};
 use zerohop_interop::process::{Process, tail};
 use zerohop_interop::site::{Setting, settings, write_conf};
 use zerohop_interop::tools::{self, Java};
-use zerohop_interop::{Kind, Outcome, ports, wait};
+use zerohop_interop::{Outcome, ports, wait};
 
 use data::Files;
 
@@ -22,13 +25,15 @@ use data::Files;
 const LIMIT: Duration = Duration::from_secs(180);
 
 /// Whose the DataNodes are.
-const DATANODES: [Kind; 2] = [Kind::Ours, Kind::Apache];
+const DATANODES: [Kind; 4] = [Ours, Apache, Ours, Ours];
 
 /// Whose each process is.
 #[derive(Clone, Copy)]
 struct Kinds {
     namenodes: [Kind; 2],
     journal_nodes: [Kind; 3],
+    /// Of failover controllers; none where failover is by hand.
+    controllers: Option<[Kind; 2]>,
 }
 
 /// A name service `ns` with the NameNodes `nn0` and `nn1` and the JournalNodes `jn0`, `jn1` and `jn2`.
@@ -38,15 +43,37 @@ struct Pair {
     rpc_ports: [u16; 2],
     journal_ports: [u16; 3],
     journal_http: [u16; 3],
+    data_ports: [u16; DATANODES.len()],
+    /// The NameNode that was made active last.
+    active: usize,
     namenodes: [Option<Process>; 2],
     journal_nodes: [Option<Process>; 3],
     datanodes: Vec<Process>,
+    controller_ports: controllers::Ports,
+    /// Failover controllers, and their ZooKeeper.
+    controllers: Vec<Process>,
     client: Option<(Process, ChildStdin, BufReader<ChildStdout>)>,
     made: usize,
 }
 
 impl Pair {
     fn start(name: &str, kinds: Kinds) -> Outcome<Self> {
+        let mut pair = Self::formatted(name, kinds)?;
+        pair.start_namenode(0)?;
+        pair.once("bootstrapStandby", 1)?;
+        pair.start_namenode(1)?;
+        if let Some(kinds) = kinds.controllers {
+            pair.controllers = controllers::start(&pair, kinds)?;
+        }
+        for i in 0..DATANODES.len() {
+            let process = pair.datanode(i)?;
+            pair.datanodes.push(process);
+        }
+        Ok(pair)
+    }
+
+    /// JournalNodes that run, and the directory of `nn0`.
+    fn formatted(name: &str, kinds: Kinds) -> Outcome<Self> {
         let directory = tools::clusters().join(name);
         let _ = std::fs::remove_dir_all(&directory);
         std::fs::create_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
@@ -57,9 +84,13 @@ impl Pair {
             rpc_ports: [0; 2].map(port),
             journal_ports: [0; 3].map(port),
             journal_http: [0; 3].map(port),
+            data_ports: [0; DATANODES.len()].map(port),
+            active: 0,
             namenodes: [None, None],
             journal_nodes: [None, None, None],
             datanodes: Vec::new(),
+            controller_ports: controllers::Ports::take(),
+            controllers: Vec::new(),
             client: None,
             made: 0,
         };
@@ -68,12 +99,6 @@ impl Pair {
             pair.start_journal_node(i)?;
         }
         pair.once("format", 0)?;
-        pair.start_namenode(0)?;
-        pair.once("bootstrapStandby", 1)?;
-        pair.start_namenode(1)?;
-        for i in 0..DATANODES.len() {
-            pair.start_datanode(i)?;
-        }
         Ok(pair)
     }
 
@@ -88,6 +113,7 @@ impl Pair {
             ("hadoop.tmp.dir", &at("tmp")),
             ("ipc.client.connect.retry.interval", "100"),
             ("ipc.client.connect.max.retries", "100"),
+            ("hadoop.user.group.static.mapping.overrides", "alice=staff;bob=staff;carol=guests"),
         ]);
         let hosts = self.journal_ports.map(|port| format!("127.0.0.1:{port}")).join(";");
         let mut hdfs = settings(&[
@@ -105,7 +131,15 @@ impl Pair {
             ("dfs.namenode.safemode.extension", "0"),
             ("dfs.namenode.datanode.registration.ip-hostname-check", "false"),
             ("dfs.namenode.redundancy.considerLoad", "false"),
+            // As the script of the matrix has it for one NameNode.
             ("dfs.heartbeat.interval", "1"),
+            ("dfs.namenode.heartbeat.recheck-interval", "500"),
+            ("dfs.namenode.redundancy.interval.seconds", "1"),
+            ("dfs.namenode.reconstruction.pending.timeout-sec", "5"),
+            ("dfs.namenode.fs-limits.min-block-size", "16"),
+            ("dfs.blocksize", "1048576"),
+            // After a failover replicas too many stay until the DataNode has reported all that it has.
+            ("dfs.blockreport.intervalMsec", "3000"),
             ("dfs.client.block.write.locateFollowingBlock.initial.delay.ms", "20"),
             ("dfs.client.block.write.locateFollowingBlock.retries", "9"),
             ("dfs.client.failover.sleep.base.millis", "50"),
@@ -116,6 +150,9 @@ impl Pair {
                 "org.apache.hadoop.hdfs.server.namenode.ha.ConfiguredFailoverProxyProvider",
             ),
         ]);
+        if self.kinds.controllers.is_some() {
+            hdfs.extend(self.controller_ports.settings());
+        }
         for (i, port) in self.rpc_ports.iter().enumerate() {
             let named = |key: &str, value: String| (format!("dfs.namenode.{key}.ns.nn{i}"), value);
             hdfs.push(named("rpc-address", format!("127.0.0.1:{port}")));
@@ -138,7 +175,7 @@ impl Pair {
         for i in 0..DATANODES.len() {
             let own = settings(&[
                 ("dfs.datanode.data.dir", &format!("file://{}", at(&format!("dn{i}/data")))),
-                ("dfs.datanode.address", "127.0.0.1:0"),
+                ("dfs.datanode.address", &format!("127.0.0.1:{}", self.data_ports[i])),
                 ("dfs.datanode.ipc.address", "127.0.0.1:0"),
                 ("dfs.datanode.http.address", "127.0.0.1:0"),
                 ("dfs.datanode.hostname", "127.0.0.1"),
@@ -168,8 +205,8 @@ impl Pair {
     fn start_journal_node(&mut self, i: usize) -> Outcome {
         let name = format!("jn{i}");
         let command = match self.kinds.journal_nodes[i] {
-            Kind::Apache => self.apache("journalnode", &name)?,
-            Kind::Ours => self.ours(&name, &["journalnode"])?,
+            Apache => self.apache("journalnode", &name)?,
+            Ours => self.ours(&name, &["journalnode"])?,
         };
         // Apache's wants the directory to be there.
         std::fs::create_dir_all(self.directory.join(&name).join("data"))
@@ -181,21 +218,21 @@ impl Pair {
     fn start_namenode(&mut self, i: usize) -> Outcome {
         let name = format!("nn{i}");
         let command = match self.kinds.namenodes[i] {
-            Kind::Apache => self.apache("namenode", &name)?,
-            Kind::Ours => self.ours(&name, &["namenode"])?,
+            Apache => self.apache("namenode", &name)?,
+            Ours => self.ours(&name, &["namenode"])?,
         };
         self.namenodes[i] = Some(Process::daemon(&name, command, &self.log(&name))?);
         self.wait_port(self.rpc_ports[i], &name)
     }
 
-    fn start_datanode(&mut self, i: usize) -> Outcome {
+    /// Starts a DataNode.
+    fn datanode(&self, i: usize) -> Outcome<Process> {
         let name = format!("dn{i}");
         let command = match DATANODES[i] {
-            Kind::Apache => self.apache("datanode", &name)?,
-            Kind::Ours => self.ours(&name, &["datanode"])?,
+            Apache => self.apache("datanode", &name)?,
+            Ours => self.ours(&name, &["datanode"])?,
         };
-        self.datanodes.push(Process::daemon(&name, command, &self.log(&name))?);
-        Ok(())
+        Process::daemon(&name, command, &self.log(&name))
     }
 
     fn wait_port(&self, port: u16, name: &str) -> Outcome {
@@ -209,10 +246,8 @@ impl Pair {
         let name = format!("nn{i}");
         let log = self.directory.join(&name).join(role);
         let command = match self.kinds.namenodes[i] {
-            Kind::Apache => self.apache(role, &name)?,
-            Kind::Ours => {
-                self.ours(&name, &["namenode", &format!("-{role}"), "-nonInteractive"])?
-            }
+            Apache => self.apache(role, &name)?,
+            Ours => self.ours(&name, &["namenode", &format!("-{role}"), "-nonInteractive"])?,
         };
         let mut process = Process::daemon(role, command, &log)?;
         match process.finish(LIMIT)?.success() {
@@ -296,8 +331,8 @@ fn without_padding(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// The history: the active NameNode gives up, or is killed, and JournalNodes come and go. The NameNode that is active then.
-fn histories(pair: &mut Pair) -> Outcome<usize> {
+/// The history: the active NameNode gives up, or is killed, and JournalNodes come and go.
+fn histories(pair: &mut Pair) -> Outcome {
     pair.admin("-transitionToActive nn0")?;
     pair.make(20)?;
     let mut files = Files::start(&pair.conf("client"))?;
@@ -322,6 +357,7 @@ fn histories(pair: &mut Pair) -> Outcome<usize> {
         }
         pair.start_journal_node(away)?;
         active = other;
+        pair.active = active;
         files.finish().map_err(|error| format!("round {round}: {error}"))?;
         let (expected, listed) = (pair.expected(20), pair.listed()?);
         if listed != expected {
@@ -330,6 +366,7 @@ fn histories(pair: &mut Pair) -> Outcome<usize> {
     }
     // A NameNode that does not know of its successor: none of its edits counts, and it ends itself.
     pair.admin(&format!("-transitionToActive --forceactive nn{}", 1 - active))?;
+    pair.active = 1 - active;
     let late = format!("mkdirs hdfs://127.0.0.1:{}/late- 1", pair.rpc_ports[active]);
     if let Ok(made) = pair.ask(&late) {
         return Err(format!("{late}: {made}"));
@@ -341,38 +378,9 @@ fn histories(pair: &mut Pair) -> Outcome<usize> {
     }
     pair.make(20)?;
     match pair.listed()? == pair.expected(20) {
-        true => Ok(1 - active),
+        true => Ok(()),
         false => Err("the fenced NameNode's edit counts".to_owned()),
     }
-}
-
-/// The NameNode that ended comes back as an observer. Clients of both kinds read from it what they wrote just now, and read on
-/// while the active one is frozen.
-fn observer_answers(pair: &mut Pair, active: usize) -> Outcome {
-    let observer = 1 - active;
-    pair.start_namenode(observer)?;
-    pair.admin(&format!("-transitionToObserver nn{observer}"))?;
-    pair.ask("observe /apaches- 50")?;
-    let conf = observing_conf(&pair.conf("client"))?;
-    let ours = FileSystem::connect(&conf, None).map_err(|e| e.to_string())?;
-    for n in 0..50 {
-        let path = format!("/ours-{n}");
-        ours.mkdirs(&path).map_err(|e| e.to_string())?;
-        ours.status(&path).map_err(|e| format!("{path}: {e}"))?;
-    }
-    // What another client wrote is seen after the next call of this one's that the active NameNode answers.
-    ours.status("/apaches-49").map_err(|e| e.to_string())?;
-    let frozen = pair.namenodes[active].as_ref().ok_or("no NameNode")?.id();
-    signal(frozen, libc::SIGSTOP)?;
-    let read = (|| {
-        let listed = pair.ask("observed /")?;
-        let seen = listed.split_whitespace().any(|name| name == "apaches-49");
-        let there = ours.status("/ours-49").map_err(|e| format!("without the active one: {e}"));
-        there.and(if seen { Ok(()) } else { Err(format!("apaches-49 is not in {listed}")) })
-    })();
-    signal(frozen, libc::SIGCONT)?;
-    read?;
-    pair.admin(&format!("-transitionToStandby nn{observer}"))
 }
 
 /// The standby makes an image, and the active NameNode takes it.
@@ -396,23 +404,6 @@ fn image_arrives(pair: &mut Pair) -> Outcome {
     })
 }
 
-/// As clients that read from observers have it.
-fn observing_conf(directory: &Path) -> Outcome<Conf> {
-    let mut conf = Conf::load(directory).map_err(|e| e.to_string())?;
-    let provider = "org.apache.hadoop.hdfs.server.namenode.ha.ObserverReadProxyProvider";
-    conf.set("dfs.client.failover.proxy.provider.ns", provider);
-    Ok(conf)
-}
-
-fn signal(pid: u32, signal: i32) -> Outcome {
-    let pid = i32::try_from(pid).map_err(|e| e.to_string())?;
-    // SAFETY: kill takes no pointers. The process is a child whose end nobody has waited for.
-    match unsafe { libc::kill(pid, signal) } {
-        0 => Ok(()),
-        _ => Err(std::io::Error::last_os_error().to_string()),
-    }
-}
-
 fn every_journal_node_has_the_same(pair: &Pair) -> Outcome {
     wait::until("each JournalNode has all segments", LIMIT, || {
         let all: Vec<_> = (0..3).map(|i| pair.segments(i)).collect();
@@ -426,45 +417,60 @@ fn every_journal_node_has_the_same(pair: &Pair) -> Outcome {
     })
 }
 
-fn run(name: &str, namenodes: [Kind; 2], journal_nodes: [Kind; 3]) {
-    let kinds = Kinds { namenodes, journal_nodes };
+/// A row: `client` runs the script of the matrix, and the steps from `first` on, every fourth one, meet a failover.
+fn run(name: &str, namenodes: [Kind; 2], journal_nodes: [Kind; 3], (client, first): (Kind, usize)) {
+    let kinds = Kinds { namenodes, journal_nodes, controllers: None };
     let mut pair = Pair::start(name, kinds).unwrap();
     let outcome = histories(&mut pair)
-        .and_then(|active| observer_answers(&mut pair, active))
+        .and_then(|()| observer::answers(&mut pair))
         .and_then(|()| image_arrives(&mut pair))
         .and_then(|()| every_journal_node_has_the_same(&pair));
     outcome.unwrap_or_else(|error| panic!("{error}\n{}", pair.logs()));
+    // It takes minutes: `make faults` has a row of it, `make test` that of the controllers.
+    if std::env::var_os("ZEROHOP_FAILOVER_SCRIPT").is_some() {
+        matrix::run(pair, client, first).unwrap_or_else(|error| panic!("{error}"));
+    }
 }
 
 #[test]
 fn apaches_namenodes_fail_over_on_our_journal_nodes() {
-    run("journal-nodes-ours", [Kind::Apache; 2], [Kind::Ours; 3]);
+    run("journal-nodes-ours", [Apache; 2], [Ours; 3], (Apache, 0));
 }
 
 #[test]
 fn apaches_namenodes_fail_over_on_journal_nodes_of_both_kinds() {
-    run("journal-nodes-mixed", [Kind::Apache; 2], [Kind::Ours, Kind::Apache, Kind::Ours]);
+    run("journal-nodes-mixed", [Apache; 2], [Ours, Apache, Ours], (Ours, 1));
 }
 
 #[test]
 fn our_namenodes_fail_over_on_apaches_journal_nodes() {
-    run("namenodes-ours", [Kind::Ours; 2], [Kind::Apache; 3]);
+    run("namenodes-ours", [Ours; 2], [Apache; 3], (Apache, 2));
+}
+
+#[test]
+fn our_namenodes_fail_over_on_our_journal_nodes() {
+    run("all-ours", [Ours; 2], [Ours; 3], (Ours, 3));
 }
 
 #[test]
 fn apaches_standby_of_our_namenode_takes_over_and_gives_back() {
-    run(
-        "namenodes-ours-apache",
-        [Kind::Ours, Kind::Apache],
-        [Kind::Ours, Kind::Apache, Kind::Ours],
-    );
+    run("namenodes-ours-apache", [Ours, Apache], [Ours, Apache, Ours], (Ours, 0));
 }
 
 #[test]
 fn our_standby_of_apaches_namenode_takes_over_and_gives_back() {
-    run(
-        "namenodes-apache-ours",
-        [Kind::Apache, Kind::Ours],
-        [Kind::Apache, Kind::Ours, Kind::Apache],
-    );
+    run("namenodes-apache-ours", [Apache, Ours], [Apache, Ours, Apache], (Apache, 3));
+}
+
+/// Apache's controller has our NameNode, and ours has Apache's.
+#[test]
+fn controllers_of_both_kinds_fail_over_namenodes_of_both_kinds() {
+    let kinds = Kinds {
+        namenodes: [Ours, Apache],
+        journal_nodes: [Ours; 3],
+        controllers: Some([Apache, Ours]),
+    };
+    let mut pair = Pair::start("controllers-mixed", kinds).unwrap();
+    let outcome = pair.find_active().and_then(|()| matrix::run(pair, Ours, 2));
+    outcome.unwrap_or_else(|error| panic!("{error}"));
 }
