@@ -2,7 +2,7 @@
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 RELEASE := $(TARGET)/release/zerohop
 
-.PHONY: help demo test faults fuzz check fix bench compare
+.PHONY: help demo test torch faults fuzz check fix bench compare
 
 help: ## Lists the tasks.
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -13,6 +13,9 @@ demo: ## Builds, starts a cluster in a temporary directory, moves 1 GiB through 
 
 test: ## Runs everything, the tests beside real Apache Hadoop included; installs what those need.
 	@testing/run-tests.sh
+
+torch: ## Tests PyTorch's DataLoader on the Python package; installs PyTorch, which is some gigabytes.
+	@testing/torch.sh
 
 faults: ## Crashes at every point and random kills for MINUTES=10 from SEED on; see docs/reliability.md.
 	@testing/faults.sh

@@ -32,6 +32,8 @@ class_path_is_good() {
 
 # Packages of PyPI. Of hdfs and docopt there are only sources.
 python_packages="hdfs-native==0.14.0 hdfs==2.7.3 fsspec==2026.9.0 requests==2.34.2 schemathesis==4.32.5 pyarrow==26.0.1"
+# What makes the wheel of our own package (maturin), what tests it, and the libraries that use it.
+python_packages+=" maturin==1.16.0 pytest==9.2.0 mypy==2.4.1 pandas==3.1.1 polars==2.1.0 dask==2026.8.0 duckdb==2.0.0"
 python_is_good() {
   "$out/python/bin/python" -c "
 from importlib.metadata import version
@@ -109,9 +111,10 @@ fi
 
 if ! python_is_good; then
   say "installing $python_packages from PyPI into target/interop/python"
-  rm -rf "$out/python"
-  { python3 -m venv "$out/python" &&
-    "$out/python/bin/pip" install -q --only-binary :all: --no-binary hdfs,docopt $python_packages; } >"$out/pip.log" 2>&1 ||
+  # What is there already stays, if it runs.
+  "$out/python/bin/python" -c 'import pip' 2>/dev/null || rm -rf "$out/python"
+  { { [ -e "$out/python" ] || python3 -m venv "$out/python"; } &&
+    "$out/python/bin/python" -m pip install -q --only-binary :all: --no-binary hdfs,docopt $python_packages; } >"$out/pip.log" 2>&1 ||
     { tail -5 "$out/pip.log"; exit 1; }
 fi
 

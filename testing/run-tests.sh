@@ -81,8 +81,9 @@ echo "== tools"
 testing/ensure-tools.sh || { echo "tools: the interop tests cannot run without them"; failed=$((failed + 1)); }
 echo "== tests (logs in $logs)"
 # One profile and one set of packages for all, so that nothing is compiled twice: which packages are built decides on features, too.
-# The tests start programs: zerohop, failing-disk, libhdfs.so.
+# The tests start programs: zerohop, failing-disk, libhdfs.so, the Python package.
 part build 3600 cargo build --workspace
+part python-package 60 bindings/python/build.sh
 # Gigabytes of build results on their way to the disk would hold up every fsync of the tests.
 part tests-build 3600 cargo test -q --workspace --no-run && sync
 part tests 4800 cargo test --workspace --no-fail-fast

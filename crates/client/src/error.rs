@@ -168,7 +168,10 @@ impl From<RpcError> for Error {
                 (ErrorKind::Unavailable, text, Some(Cause::NoConnection(why)))
             }
             RpcError::Io { source, .. } => (ErrorKind::Io, text, Some(Cause::Io(source))),
-            RpcError::Timeout { .. } | RpcError::Protocol { .. } => (ErrorKind::Io, text, None),
+            RpcError::Timeout { .. } => {
+                (ErrorKind::Io, text, Some(Cause::Io(io::ErrorKind::TimedOut.into())))
+            }
+            RpcError::Protocol { .. } => (ErrorKind::Io, text, None),
         };
         Self(Arc::new(Inner { kind, text: text.into(), cause }))
     }

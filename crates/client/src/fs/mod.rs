@@ -80,6 +80,11 @@ impl FileSystem {
         &self.client.target.uri
     }
 
+    /// The runtime of this client's tasks. Futures of its calls and files may be awaited elsewhere, too.
+    pub fn runtime(&self) -> &Handle {
+        &self.client.runtime
+    }
+
     /// What all files opened here have read, and which way it went.
     pub fn read_statistics(&self) -> ReadStatistics {
         self.client.read_totals.snapshot()

@@ -1,0 +1,97 @@
+//! Outcomes on their way to an event loop of asyncio.
+//!
+//! Tasks never touch the interpreter: they leave their outcomes here and wake the loop by a descriptor that it watches. So
+//! no task waits for the interpreter's lock, and none can be caught by the interpreter's end.
+
+use crate::operation::Outcome;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rustix::event::{EventfdFlags, eventfd};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::task::AbortHandle;
+
+struct Finished {
+    number: u64,
+    outcome: Outcome,
+}
+
+struct Shared {
+    finished: Mutex<Vec<Finished>>,
+    event: OwnedFd,
+}
+
+/// The outcomes for one event loop, which calls `drain()` when the descriptor can be read.
+#[pyclass(frozen, module = "zerohop._zerohop")]
+pub(crate) struct Completions(Arc<Shared>);
+
+/// Where tasks leave their outcomes.
+pub(crate) struct Reporter(Arc<Shared>);
+
+impl Reporter {
+    pub(crate) fn report(&self, number: u64, outcome: Outcome) {
+        let mut finished = self.0.finished.lock().unwrap_or_else(PoisonError::into_inner);
+        finished.push(Finished { number, outcome });
+        if finished.len() == 1 {
+            // The counter is 0 or 1 here, so that adding to it cannot fail.
+            let _ = rustix::io::write(&self.0.event, &1u64.to_ne_bytes());
+        }
+    }
+}
+
+impl Completions {
+    pub(crate) fn reporter(&self) -> Reporter {
+        Reporter(Arc::clone(&self.0))
+    }
+}
+
+#[pymethods]
+impl Completions {
+    #[new]
+    fn new() -> std::io::Result<Self> {
+        let event = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
+        Ok(Self(Arc::new(Shared { finished: Mutex::default(), event })))
+    }
+
+    /// The descriptor to watch.
+    fn fileno(&self) -> i32 {
+        self.0.event.as_raw_fd()
+    }
+
+    /// What has finished since the last call: (number, value, exception), one of the last two being None.
+    fn drain<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        // Nothing to be read means that another call took it all.
+        let _ = rustix::io::read(&self.0.event, &mut [0u8; 8][..]);
+        let finished = {
+            let mut finished = self.0.finished.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *finished)
+        };
+        let mut all = Vec::with_capacity(finished.len());
+        for Finished { number, outcome } in finished {
+            let one = match outcome(py) {
+                Ok(value) => (number, value, py.None()),
+                Err(error) => (number, py.None(), error.into_value(py).into_any()),
+            };
+            all.push(one.into_pyobject(py)?);
+        }
+        Ok(all)
+    }
+}
+
+/// A task that was started.
+#[pyclass(frozen, module = "zerohop._zerohop")]
+pub(crate) struct Task(AbortHandle);
+
+impl Task {
+    pub(crate) fn new(task: AbortHandle) -> Self {
+        Self(task)
+    }
+}
+
+#[pymethods]
+impl Task {
+    /// Gives the task up, unless it is done.
+    fn cancel(&self) {
+        self.0.abort();
+    }
+}

@@ -1,0 +1,105 @@
+//! Errors as Python's own exceptions: an OSError with an errno, of which Python makes FileNotFoundError,
+//! PermissionError and the like.
+
+use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
+use pyo3::prelude::*;
+use std::error::Error as _;
+use std::io;
+use zerohop::{Error, ErrorKind};
+
+/// Why an operation failed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    error: Error,
+    path: Option<String>,
+}
+
+pub(crate) type Result<T> = std::result::Result<T, Failure>;
+
+/// Says which path a call was about.
+pub(crate) trait About<T> {
+    /// The failure as one of `path`.
+    fn about(self, path: &str) -> Result<T>;
+}
+
+impl<T> About<T> for zerohop::Result<T> {
+    fn about(self, path: &str) -> Result<T> {
+        self.map_err(|error| Failure { error, path: Some(path.to_owned()) })
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self { error, path: None }
+    }
+}
+
+impl Failure {
+    /// The exception: an OSError of the class that belongs to its errno, with `java_class`, the class of the exception that
+    /// a server threw, or None.
+    pub(crate) fn exception(self, py: Python<'_>) -> PyErr {
+        let text = self.error.to_string();
+        let errno = errno_of(&self.error, &text);
+        let made = py.get_type::<PyOSError>().call1((errno, text, self.path));
+        let with_class = made.and_then(|exception| {
+            exception.setattr("java_class", self.error.java_class())?;
+            Ok(exception)
+        });
+        with_class.map_or_else(|error| error, PyErr::from_value)
+    }
+}
+
+/// A file, a listing or an operation of the process before fork().
+pub(crate) fn of_parent(what: &str) -> PyErr {
+    let text = format!("{what} belongs to the process before fork(): open it again in this one");
+    PyOSError::new_err((libc::EBADF, text))
+}
+
+/// What Python's files say.
+pub(crate) fn closed() -> PyErr {
+    PyValueError::new_err("I/O operation on closed file.")
+}
+
+/// More bytes than there is memory for.
+pub(crate) fn too_large(len: u64) -> PyErr {
+    PyMemoryError::new_err(format!("no memory for {len} bytes"))
+}
+
+fn errno_of(error: &Error, text: &str) -> i32 {
+    if let Some(errno) = errno_of_system(error) {
+        return errno;
+    }
+    // Java's classes do not tell these apart.
+    let is_directory = text.starts_with("Path is not a file:")
+        || text.contains("already exists as a directory")
+        || text.contains("is a directory");
+    match (error.kind(), error.java_class().unwrap_or_default()) {
+        (ErrorKind::NotFound | ErrorKind::Exists, _) if is_directory => libc::EISDIR,
+        (_, "org.apache.hadoop.hdfs.server.namenode.SafeModeException") => libc::EROFS,
+        (_, "org.apache.hadoop.hdfs.server.namenode.LeaseExpiredException") => libc::ESTALE,
+        (ErrorKind::NotFound, _) => libc::ENOENT,
+        (ErrorKind::Denied, _) => libc::EACCES,
+        (ErrorKind::Exists, _) => libc::EEXIST,
+        (ErrorKind::NotEmpty, _) => libc::ENOTEMPTY,
+        (ErrorKind::WrongType, _) => libc::ENOTDIR,
+        (ErrorKind::Fenced | ErrorKind::Unavailable, _) => libc::EBUSY,
+        (ErrorKind::Quota, _) => libc::EDQUOT,
+        (ErrorKind::Invalid, _) => libc::EINVAL,
+        (ErrorKind::Unsupported, _) => libc::ENOTSUP,
+        _ => libc::EIO,
+    }
+}
+
+/// The system's number where the system failed: no connection, a time that ran out.
+fn errno_of_system(error: &Error) -> Option<i32> {
+    let source = error.source()?.downcast_ref::<io::Error>()?;
+    match source.kind() {
+        // A socket's time limit is EAGAIN, of which Python would make BlockingIOError.
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Some(libc::ETIMEDOUT),
+        io::ErrorKind::ConnectionRefused => Some(libc::ECONNREFUSED),
+        io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof => Some(libc::ECONNRESET),
+        io::ErrorKind::BrokenPipe => Some(libc::EPIPE),
+        // A name that has no address has no number of the system.
+        _ => source.raw_os_error().or(error.no_connection().map(|_| libc::EHOSTUNREACH)),
+    }
+}

@@ -1,0 +1,98 @@
+"""DataNodes that freeze or die under a file. ZEROHOP_TEST_DATANODES has their process ids."""
+
+import contextlib
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+import zerohop
+
+DATANODES = [int(pid) for pid in os.environ["ZEROHOP_TEST_DATANODES"].split(",")]
+
+
+@contextlib.contextmanager
+def frozen(datanodes):
+    for datanode in datanodes:
+        os.kill(datanode, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for datanode in datanodes:
+            os.kill(datanode, signal.SIGCONT)
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time, zerohop
+with zerohop.connect().open(sys.argv[1], buffering=0) as file:
+    for datanode in sys.argv[2:]:
+        os.kill(int(datanode), signal.SIGSTOP)
+    try:
+        threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        began = time.monotonic()
+        try:
+            file.read()
+        except KeyboardInterrupt:
+            print("interrupted", time.monotonic() - began < 5)
+    finally:
+        for datanode in sys.argv[2:]:
+            os.kill(int(datanode), signal.SIGCONT)
+    file.seek(0)
+    print(len(file.read()))
+"""
+
+
+def test_ctrl_c_ends_a_read_that_waits_for_datanodes(run_python, large, content):
+    said = run_python(INTERRUPTED, large, *map(str, DATANODES)).stdout
+    assert said == f"interrupted True\n{len(content)}\n"
+
+
+def test_a_frozen_datanode_is_a_time_limit_and_then_another_one(large, content):
+    fs = zerohop.connect(settings={"dfs.client.socket-timeout": "700"})
+    with fs.open(large, buffering=0) as file:
+        for one in DATANODES:
+            with frozen([one]):
+                assert file.read_at(0, len(content)) == content
+        with frozen(DATANODES), pytest.raises(OSError):
+            impatient = zerohop.connect(settings={
+                "dfs.client.socket-timeout": "300",
+                "dfs.client.max.block.acquire.failures": "0",
+            })
+            with impatient.open(large) as other:
+                other.read()
+        assert file.read_at(0, 100) == content[:100]
+
+
+def test_a_datanode_dies_under_readers_and_writers(fs, directory, large, content):
+    is_killed = threading.Event()
+    wrong = []
+
+    def read():
+        try:
+            with fs.open(large, buffering=0) as file:
+                rounds = 0
+                while rounds < 3:
+                    rounds += is_killed.is_set()
+                    file.seek(0)
+                    assert file.read() == content
+                    assert file.read_ranges([(5, 10), (1 << 21, 10)])[1] == content[1 << 21 : (1 << 21) + 10]
+        except BaseException as error:
+            wrong.append(error)
+
+    writer = fs.open(f"{directory}/w", "wb", block_size=1 << 20)
+    writer.write(content[:1000])
+    writer.hflush()
+    readers = [threading.Thread(target=read) for _ in range(4)]
+    for reader in readers:
+        reader.start()
+    time.sleep(0.2)
+    os.kill(DATANODES[0], signal.SIGKILL)
+    is_killed.set()
+    writer.write(content[1000:])
+    writer.close()
+    for reader in readers:
+        reader.join(60)
+    assert not wrong and not any(reader.is_alive() for reader in readers)
+    assert fs.read_bytes(f"{directory}/w") == content
