@@ -7,7 +7,7 @@ testing/ensure-tools.sh
 target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 python=$target/interop/torch/bin/python
 [ -x "$python" ] || python3 -m venv "$target/interop/torch"
-"$python" -m pip install -q --only-binary :all: torch==2.15.0 numpy==2.5.5 fsspec==2026.9.0 pytest==9.2.0
+"$python" -m pip install -q --only-binary :all: torch==2.15.0 numpy==2.4.6 fsspec==2026.9.0 pytest==9.2.0
 cargo build -p zerohop-cli -p zerohop-python
 bindings/python/build.sh
 PYTHONPATH=$target/debug/python "$target/debug/zerohop" up --port=0 --http-port=0 --rest-port=0 --datanodes 3 \

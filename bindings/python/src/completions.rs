@@ -3,13 +3,15 @@
 //! Tasks never touch the interpreter: they leave their outcomes here and wake the loop by a descriptor that it watches. So
 //! no task waits for the interpreter's lock, and none can be caught by the interpreter's end.
 
-use crate::operation::Outcome;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rustix::event::{EventfdFlags, eventfd};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::task::AbortHandle;
+
+/// A result that becomes an object or an exception where Python is at hand.
+pub(crate) type Outcome = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>;
 
 struct Finished {
     number: u64,

@@ -1,6 +1,6 @@
 //! What has to wait.
 
-use crate::completions::{Completions, Task};
+use crate::completions::{Completions, Outcome, Task};
 use crate::failure::{self, Failure, Result};
 use crate::process::OfProcess;
 use crate::shutdown;
@@ -16,9 +16,6 @@ use tokio::time::timeout;
 
 /// How long a thread waits before it looks for signals: Ctrl-C works within it.
 const TICK: Duration = Duration::from_millis(100);
-
-/// A result that becomes an object or an exception where Python is at hand.
-pub(crate) type Outcome = Box<dyn FnOnce(Python<'_>) -> PyResult<Py<PyAny>> + Send>;
 
 type Work = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
