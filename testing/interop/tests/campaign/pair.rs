@@ -2,7 +2,7 @@
 //! JournalNodes and its controller ZooKeeper over links that can be cut; the DataNodes reach the NameNodes over others.
 
 use std::collections::BTreeMap;
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -250,8 +250,12 @@ impl Pair {
 
     pub fn start_journal_node(&mut self, at: usize) -> Outcome {
         let name = format!("jn{at}");
+        let ports = [self.ports.journal_rpc[at], self.ports.journal_http[at]];
+        // One that ran under another program was killed with it, and may end a moment later.
+        let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+        wait::until(&format!("{name} is gone"), LIMIT, || Ok(ports.iter().all(is_free)))?;
         self.run(&name, &name, &["journalnode"])?;
-        self.until_listening(&name, self.ports.journal_rpc[at])
+        self.until_listening(&name, ports[0])
     }
 
     pub fn start_namenode(&mut self, at: usize) -> Outcome {
