@@ -10,6 +10,7 @@
 pub mod http;
 pub mod listen;
 pub mod log_limiter;
+pub mod metrics;
 pub mod process;
 pub mod process_log;
 pub mod storage;

@@ -4,6 +4,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Lines that are kept.
@@ -64,6 +65,8 @@ pub type ApplyDirectives = Box<dyn Fn(&str) -> Result<(), String> + Send + Sync>
 #[derive(Default)]
 pub struct ProcessLog {
     lines: Mutex<VecDeque<String>>,
+    /// Lines written, by level.
+    counts: [AtomicU64; LogLevel::ALL.len()],
     levels: Mutex<Levels>,
     apply: OnceLock<ApplyDirectives>,
 }
@@ -98,6 +101,9 @@ impl ProcessLog {
         let text = String::from_utf8_lossy(bytes);
         let mut lines = locked(&self.lines);
         for line in text.lines().filter(|line| !line.is_empty()) {
+            if let Some(count) = level_of(line).and_then(|level| self.counts.get(level as usize)) {
+                count.fetch_add(1, Ordering::Relaxed);
+            }
             if lines.len() == LINES_MAX {
                 lines.pop_front();
             }
@@ -114,6 +120,11 @@ impl ProcessLog {
             has_level && (text.is_empty() || line.contains(text))
         };
         lines.iter().rev().filter(is_wanted).take(count).cloned().collect()
+    }
+
+    /// Lines of a level since the process started.
+    pub fn count(&self, level: LogLevel) -> u64 {
+        self.counts.get(level as usize).map_or(0, |count| count.load(Ordering::Relaxed))
     }
 
     /// The directives in force.

@@ -99,6 +99,7 @@ impl DataNode {
         let pages = system("HTTP port", pages)?;
         tasks.spawn(async move { match pages.await {} });
         ipc::register(&rpc, &node, &conf)?;
+        _ = node.rpc_activity.set((rpc.local_addr().port(), rpc.activity()));
         system("RPC port", rpc.start())?;
         let limits = IdleLimits {
             first: node.settings.socket_timeout,

@@ -2,8 +2,10 @@
 //! what every daemon has, and the place of WebHDFS.
 
 use crate::disk_pages;
+use crate::health;
 use crate::jmx;
 use crate::node::Node;
+use crate::records;
 use crate::short_circuit::listing;
 use crate::web;
 use axum::Router;
@@ -14,8 +16,9 @@ use serde_json::Value;
 use std::sync::Arc;
 use zerohop_conf::Conf;
 use zerohop_daemon::http::{
-    HandlerThreads, HeatMaps, Page, StandardPages, Unavailable, heat_page, standard_pages,
+    HandlerThreads, Health, HeatMaps, Page, StandardPages, Unavailable, heat_page, standard_pages,
 };
+use zerohop_daemon::metrics::Record;
 
 /// What handlers need.
 #[derive(Clone)]
@@ -57,12 +60,24 @@ pub(crate) fn heat_source(node: &Arc<Node>) -> HeatMaps {
 }
 
 impl StandardPages for Node {
+    fn service(&self) -> &'static str {
+        "DataNode"
+    }
+
     fn conf(&self) -> Arc<Conf> {
         self.reconfiguration.conf()
     }
 
+    fn records(&self) -> Vec<Record> {
+        records::records(self)
+    }
+
     fn beans(&self) -> Vec<Value> {
         jmx::beans(self)
+    }
+
+    fn health(&self) -> Health {
+        health::health(self)
     }
 }
 

@@ -3,9 +3,9 @@
 
 use crate::namenodes::Progress;
 use crate::node::Node;
+use crate::records::storage_info;
 use serde_json::{Map, Value, json};
 use std::time::UNIX_EPOCH;
-use zerohop_proto::hdfs::StorageReportProto;
 use zerohop_system::clock;
 
 /// All beans.
@@ -13,33 +13,14 @@ pub(crate) fn beans(node: &Node) -> Vec<Value> {
     vec![dataset(node), info(node), scanners(node)]
 }
 
+/// Members of FSDatasetState that are no numbers; its metrics are added to them.
 fn dataset(node: &Node) -> Value {
-    let store = &node.store;
-    let state = store.storage_reports(None);
-    let sum = |field: fn(&StorageReportProto) -> Option<u64>| -> u64 {
-        state.reports.iter().filter_map(field).sum()
-    };
-    let failures = state.failure_summary.unwrap_or_default();
-    let roots: Vec<String> =
-        store.volumes().all().iter().map(|volume| volume.root().display().to_string()).collect();
-    let pools = node.services().into_iter().filter_map(|service| service.pool_id());
-    let cached: usize = pools.map(|pool| store.cache().blocks(&pool).len()).sum();
+    let failures = node.store.storage_reports(None).failure_summary.unwrap_or_default();
     json!({
         "name": "Hadoop:service=DataNode,name=FSDatasetState",
         "modelerType": "org.apache.hadoop.hdfs.server.datanode.fsdataset.impl.FsDatasetImpl",
-        "Capacity": sum(|report| report.capacity),
-        "DfsUsed": sum(|report| report.dfs_used),
-        "Remaining": sum(|report| report.remaining),
-        "StorageInfo": format!("FSDataset{{dirpath='[{}]'}}", roots.join(", ")),
-        "NumBlocks": store.volumes().all().iter().map(|volume| volume.blocks()).sum::<u64>(),
-        "NumFailedVolumes": state.failed_volumes,
+        "StorageInfo": storage_info(node),
         "FailedStorageLocations": failures.failed_storage_locations,
-        "LastVolumeFailureDate": failures.last_volume_failure_date,
-        "EstimatedCapacityLostTotal": failures.estimated_capacity_lost_total,
-        "CacheUsed": store.cache().used(),
-        "CacheCapacity": store.cache().capacity(),
-        "NumBlocksCached": cached,
-        "LastDirectoryScannerFinishTime": node.directory_scanner.finished_ms(),
     })
 }
 

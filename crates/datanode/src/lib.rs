@@ -4,10 +4,12 @@
 //! an operation under `op`; the files of replicas belong to `zerohop_replica`.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests measure and wait"))]
 
+mod activity;
 mod datanode;
 mod deletions;
 mod disk_pages;
 mod error;
+mod health;
 mod http;
 mod ipc;
 mod jmx;
@@ -16,6 +18,7 @@ mod node;
 mod op;
 mod outliers;
 mod reconfigure;
+mod records;
 mod scan;
 mod services;
 mod settings;

@@ -1,5 +1,6 @@
 //! What all parts of a running DataNode share.
 
+use crate::activity::DataNodeActivity;
 use crate::deletions::Deletions;
 use crate::namenodes::{BlockChange, PoolIdentity, PoolService};
 use crate::outliers::{PeerLatencies, slow_disks};
@@ -35,6 +36,7 @@ use zerohop_system::clock;
 use zerohop_transport::login::User;
 use zerohop_transport::reconfigure::Reconfiguration;
 use zerohop_transport::rpc::ClientOptions;
+use zerohop_transport::rpc::server::CallActivity;
 use zerohop_wire::{Block, ExtendedBlock};
 
 /// How long the last acknowledgement of a block waits for the NameNode to have heard of it.
@@ -65,6 +67,9 @@ pub(crate) struct Node {
     pub(crate) settings: Settings,
     pub(crate) store: Arc<Store>,
     pub(crate) threads: Threads,
+    pub(crate) activity: DataNodeActivity,
+    /// The port of the RPC server and what its calls do; set when it is there.
+    pub(crate) rpc_activity: OnceLock<(u16, Arc<CallActivity>)>,
     /// What the connections are at, for pages.
     pub(crate) operations: Arc<RunningOperations>,
     pub(crate) balance_throttle: Throttle,
@@ -101,6 +106,8 @@ impl Node {
     ) -> Arc<Self> {
         Arc::new(Self {
             threads: Threads::new("transfer", settings.max_transfer_threads),
+            activity: DataNodeActivity::new(&settings.percentile_intervals),
+            rpc_activity: OnceLock::new(),
             operations: Arc::default(),
             balance_throttle: Throttle::new(settings.balance_bandwidth),
             peer_latencies: Arc::new(PeerLatencies::new(settings.peer_stats)),

@@ -12,6 +12,7 @@ use zerohop_conf::keys::{
     ZEROHOP_DATANODE_SHORTCIRCUIT_SEGMENTS_MAX_PER_USER as SEGMENTS_MAX_PER_USER,
 };
 use zerohop_conf::{Conf, keys};
+use zerohop_daemon::metrics::Intervals;
 use zerohop_replica::DirectoryMode;
 
 /// Extra time a node of a pipeline grants for each node behind it (`READ_TIMEOUT_EXTENSION`).
@@ -71,6 +72,8 @@ pub(crate) struct Settings {
     pub(crate) shm_directories: Vec<String>,
     pub(crate) shm_limits: Limits,
     pub(crate) cache_limits: CacheLimits,
+    /// Over which intervals percentiles are kept.
+    pub(crate) percentile_intervals: Intervals,
     /// Handlers that Apache's RPC server would have: a measure of its queue.
     pub(crate) handlers: usize,
 }
@@ -109,6 +112,11 @@ impl Settings {
             )?,
             data_dirs,
             rolls_back: false,
+            percentile_intervals: conf.get_as(
+                &keys::DFS_METRICS_PERCENTILES_INTERVALS,
+                Intervals::EXPECTED,
+                |list| Intervals::parse(&list),
+            )?,
             data_dir_mode: conf.get_as(
                 &keys::DFS_DATANODE_DATA_DIR_PERM,
                 "an octal number that lets the owner in, as 700",

@@ -1,5 +1,6 @@
 //! One request with its answer, as the log tells it: how long it took, the bytes in both directions, and which way a file was read.
 
+use crate::activity::RestActivity;
 use axum::body::{Body, HttpBody};
 use axum::http::{Extensions, Method, StatusCode, Uri};
 use axum::response::Response;
@@ -27,6 +28,8 @@ struct Facts {
     received: AtomicU64,
     sent: AtomicU64,
     read_path: OnceLock<ReadPath>,
+    /// Where the bytes of a file are counted.
+    activity: OnceLock<Arc<RestActivity>>,
 }
 
 impl Exchange {
@@ -57,6 +60,11 @@ impl Exchange {
         if let Some(path) = path {
             _ = self.0.read_path.set(path);
         }
+    }
+
+    /// The request is about a file's data: its bytes and those of the answer are the file's.
+    pub(crate) fn moves_data(&self, activity: &Arc<RestActivity>) {
+        _ = self.0.activity.set(Arc::clone(activity));
     }
 
     /// The request's body; its bytes are counted.
@@ -97,6 +105,9 @@ struct Received(Exchange);
 impl Seen for Received {
     fn bytes(&mut self, len: u64) {
         self.0.0.received.fetch_add(len, Ordering::Relaxed);
+        if let Some(activity) = self.0.0.activity.get() {
+            activity.bytes_written.add(len);
+        }
     }
 }
 
@@ -113,6 +124,10 @@ struct LogLine {
 impl Seen for LogLine {
     fn bytes(&mut self, len: u64) {
         self.exchange.0.sent.fetch_add(len, Ordering::Relaxed);
+        if let Some(activity) = self.exchange.0.activity.get().filter(|_| self.status.is_success())
+        {
+            activity.bytes_read.add(len);
+        }
     }
 
     fn failure(&mut self, error: &axum::Error) {

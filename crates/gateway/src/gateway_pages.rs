@@ -12,14 +12,14 @@ use axum::extract::State;
 use axum::http::{Method, Request};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::Arc;
-use zerohop_conf::Conf;
-use zerohop_daemon::http::{HandlerThreads, MountPoint, StandardPages, bean, standard_pages};
-use zerohop_daemon::process;
+use zerohop_conf::{Conf, keys};
+use zerohop_daemon::http::{HandlerThreads, Health, MountPoint, StandardPages, standard_pages};
+use zerohop_daemon::metrics::Record;
 use zerohop_pages::{PageOwner, Site, shared_pages};
 
-const PAGES: [&str; 13] = [
+const PAGES: [&str; 15] = [
     "/",
     "/index.html",
     "/explorer",
@@ -27,6 +27,8 @@ const PAGES: [&str; 13] = [
     "/configuration",
     "/conf",
     "/jmx",
+    "/prom",
+    "/health",
     "/logs",
     "/logs/",
     "/logLevel",
@@ -85,14 +87,28 @@ impl PageOwner for HttpFs {
 }
 
 impl StandardPages for HttpFs {
+    fn service(&self) -> &'static str {
+        "httpfs"
+    }
+
     fn conf(&self) -> Arc<Conf> {
         self.page_conf()
     }
 
+    fn records(&self) -> Vec<Record> {
+        let address = self.conf().get(&keys::HTTPFS_HTTP_HOSTNAME).unwrap_or_default();
+        let port = self.conf().get(&keys::HTTPFS_HTTP_PORT).unwrap_or_default();
+        vec![self.activity().record(&format!("{address}:{port}"))]
+    }
+
     fn beans(&self) -> Vec<Value> {
-        let values =
-            json!({ "Name": process::name(), "VmName": "zerohop (no Java virtual machine)" });
-        vec![bean("java.lang:type=Runtime", "sun.management.RuntimeImpl", values)]
+        Vec::new()
+    }
+
+    /// It holds nothing that could fail: whether the NameNode answers is the NameNode's to say.
+    fn health(&self) -> Health {
+        let cluster = self.conf().default_fs().unwrap_or_default();
+        Health::new().with("defaultFs", cluster)
     }
 }
 

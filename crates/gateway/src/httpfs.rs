@@ -1,6 +1,7 @@
 //! HttpFS's face, Hoop's URLs among it: one address in front of a cluster, and no redirects to others.
 
 use crate::access::Access;
+use crate::activity::RestActivity;
 use crate::appends::Appends;
 use crate::call::Call;
 use crate::callers::Callers;
@@ -20,6 +21,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::response::Response;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use zerohop_client::{FileSystem, User};
 use zerohop_conf::{Conf, keys};
 use zerohop_pages::{NavLink, Site};
@@ -35,6 +37,7 @@ pub(crate) struct HttpFs {
     rates: RequestRates,
     clients: Clients<String>,
     uploads: Uploads,
+    activity: Arc<RestActivity>,
 }
 
 impl HttpFs {
@@ -53,12 +56,18 @@ impl HttpFs {
             checks_content_type: true,
         };
         let (login, clients) = (User::of_process(), Clients::default());
-        Ok(Self { conf, login, callers, cookies, access, rates, clients, uploads })
+        let activity = Arc::default();
+        Ok(Self { conf, login, callers, cookies, access, rates, clients, uploads, activity })
     }
 
     /// The configuration of the cluster.
     pub(crate) fn conf(&self) -> &Conf {
         &self.conf
+    }
+
+    /// What was counted.
+    pub(crate) fn activity(&self) -> &RestActivity {
+        &self.activity
     }
 
     /// The files that are being appended to.
@@ -154,7 +163,12 @@ impl Face for HttpFs {
         if !matches!(request.operation, Operation::Append | Operation::Open) {
             self.uploads.appends.close_below(&request.path).await;
         }
+        let operation = request.operation;
+        if operation.moves_data() {
+            call.exchange.moves_data(&self.activity);
+        }
         let mut response = data::answer(&call, fs, request, body, &self.uploads).await?;
+        self.activity.count(operation);
         response.headers_mut().extend(cookie);
         Ok(response)
     }

@@ -7,6 +7,7 @@
 //! to another server, and which status an exception gets.
 
 mod access;
+mod activity;
 mod append_answers;
 mod appends;
 mod archive;

@@ -16,7 +16,10 @@ use std::fs::File;
 use std::sync::Arc;
 use tokio_util::io::ReaderStream;
 use zerohop_conf::Conf;
-use zerohop_daemon::http::{HandlerThreads, Page, QueryValues, StandardPages, standard_pages};
+use zerohop_daemon::http::{
+    HandlerThreads, Health, Page, QueryValues, StandardPages, standard_pages,
+};
+use zerohop_daemon::metrics::Record;
 use zerohop_journal::segment::{self, SegmentFile, SegmentKind};
 
 /// The header that names the file (`ImageServlet`).
@@ -43,12 +46,24 @@ pub(crate) fn router(shown: Arc<Shown>, threads: usize) -> Router {
 }
 
 impl StandardPages for Shown {
+    fn service(&self) -> &'static str {
+        "JournalNode"
+    }
+
     fn conf(&self) -> Arc<Conf> {
         Arc::clone(&self.conf)
     }
 
+    fn records(&self) -> Vec<Record> {
+        jmx::records(self)
+    }
+
     fn beans(&self) -> Vec<Value> {
         jmx::beans(self)
+    }
+
+    fn health(&self) -> Health {
+        jmx::health(self)
     }
 }
 

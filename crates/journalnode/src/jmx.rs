@@ -1,15 +1,18 @@
-//! `/jmx`: the beans that people's scripts read, under Hadoop's names (`JournalNodeMXBean`, `JournalMetrics`).
+//! `/jmx`, `/prom` and `/health`: what people's scripts read, under Hadoop's names (`JournalNodeMXBean`, `JournalMetrics`).
 
 use crate::journals::OpenJournal;
 use crate::shown::Shown;
 use serde_json::{Map, Value, json};
-use zerohop_daemon::http::bean;
+use zerohop_daemon::http::{Health, bean};
+use zerohop_daemon::metrics::Record;
 
+/// What Hadoop calls a JournalNode's RPC server.
+const RPC_SERVER: &str = "QJournalProtocolService";
+
+/// The beans that are no metrics.
 pub(crate) fn beans(shown: &Shown) -> Vec<Value> {
     let journals = shown.journals.all();
-    let mut beans = vec![info(shown, &journals)];
-    beans.extend(journals.iter().map(|journal| metrics(journal)));
-    beans
+    vec![info(shown, &journals)]
 }
 
 fn info(shown: &Shown, journals: &[std::sync::Arc<OpenJournal>]) -> Value {
@@ -34,21 +37,48 @@ fn info(shown: &Shown, journals: &[std::sync::Arc<OpenJournal>]) -> Value {
     bean("Hadoop:service=JournalNode,name=JournalNodeInfo", class, values)
 }
 
-fn metrics(journal: &OpenJournal) -> Value {
+/// All records.
+pub(crate) fn records(shown: &Shown) -> Vec<Record> {
+    let journals = shown.journals.all();
+    let mut records: Vec<Record> = journals.iter().map(|journal| record(journal)).collect();
+    records.extend(shown.calls.records(shown.rpc.port(), RPC_SERVER));
+    records
+}
+
+fn record(journal: &OpenJournal) -> Record {
     let figures = journal.figures();
-    let values = json!({
-        "tag.JournalId": journal.id,
-        "BatchesWritten": figures.batches,
-        "TxnsWritten": figures.transactions,
-        "BytesWritten": figures.bytes,
-        "BatchesWrittenWhileLagging": figures.batches_behind,
-        "LastWriterEpoch": figures.writer_epoch,
-        "LastPromisedEpoch": figures.promised_epoch,
-        "CurrentLagTxns": figures.lag(),
-        "LastWrittenTxId": figures.highest,
-        "LastJournalTimestamp": figures.last_batch_ms,
-        "NumEditLogsSynced": figures.segments_fetched,
+    let source = format!("Journal-{}", journal.id);
+    let mut record =
+        Record::new(source, "JournalNode", "dfs").tag("JournalId", journal.id.as_str());
+    for (name, help, value) in [
+        ("BatchesWritten", "Batches written", figures.batches),
+        ("TxnsWritten", "Transactions written", figures.transactions),
+        ("BytesWritten", "Bytes written", figures.bytes),
+        ("BatchesWrittenWhileLagging", "Batches that a majority had", figures.batches_behind),
+        ("NumEditLogsSynced", "Segments fetched from others", figures.segments_fetched),
+    ] {
+        record.counter(name, help, value);
+    }
+    for (name, help, value) in [
+        ("LastWriterEpoch", "The writer's epoch", figures.writer_epoch),
+        ("LastPromisedEpoch", "The promised epoch", figures.promised_epoch),
+        ("CurrentLagTxns", "Committed transactions that lack here", figures.lag()),
+        ("LastWrittenTxId", "The last transaction", figures.highest),
+        ("LastJournalTimestamp", "When the last batch came, ms since 1970", figures.last_batch_ms),
+    ] {
+        record.gauge(name, help, value);
+    }
+    journal.worker.status().add_to(&mut record);
+    record
+}
+
+/// A JournalNode that cannot write one of its journals cannot serve.
+pub(crate) fn health(shown: &Shown) -> Health {
+    let journals = shown.journals.all();
+    let ids: Vec<&str> = journals.iter().map(|journal| journal.id.as_str()).collect();
+    let problems = journals.iter().filter_map(|journal| {
+        let problem = journal.worker.status().problem()?;
+        Some(format!("journal {}: {problem}", journal.id))
     });
-    let name = format!("Hadoop:service=JournalNode,name=Journal-{}", journal.id);
-    bean(&name, &format!("Journal-{}", journal.id), values)
+    problems.fold(Health::new().with("journals", ids), Health::with_problem)
 }

@@ -192,7 +192,7 @@ impl Journal {
             )));
         }
         let last = TxId(write.first.0 + i64::from(write.count) - 1);
-        if let Err(error) = open.writer.append(&write.records) {
+        if let Err(error) = self.status.noted(open.writer.append(&write.records)) {
             self.open = None;
             return Err(error.into());
         }
@@ -212,7 +212,7 @@ impl Journal {
 
     fn sync(&mut self) -> Result<()> {
         match &mut self.open {
-            Some(open) => Ok(open.writer.sync()?),
+            Some(open) => Ok(self.status.synced(|| open.writer.sync())?),
             None => Err(Error::OutOfSync("the segment was closed before it was synced".to_owned())),
         }
     }
@@ -346,12 +346,12 @@ impl Journal {
         };
         let highest = self.highest;
         if since == highest + 1 {
-            return Ok((0, Bytes::new()));
+            return self.status.served(Ok((0, Bytes::new())));
         }
         if since > highest {
             return Err(Error::TooNew { highest, since });
         }
-        cache.read(since, count_max)
+        self.status.served(cache.read(since, count_max))
     }
 
     /// Ends the segment being written and tells what is here of the segment that begins with `first`.

@@ -93,6 +93,7 @@ impl JournalNode {
             journals: Arc::clone(&journals),
             rpc: rpc.local_addr(),
             started_ms: started_ms as u64,
+            calls: rpc.activity(),
         };
         let mut tasks = JoinSet::new();
         let pages = server

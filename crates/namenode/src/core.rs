@@ -1,5 +1,6 @@
 //! What the services share: the namespace behind its lock, the edit log, and who is who.
 
+use crate::activity::NameNodeActivity;
 use crate::call_error::CallError;
 use crate::checkpoints::Checkpoints;
 use crate::clock::Clock;
@@ -26,6 +27,7 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::watch;
 use zerohop_conf::Conf;
 use zerohop_daemon::http::{HandlerThreads, MountPoint};
+use zerohop_journal::EditOp;
 use zerohop_namespace::error::Denied;
 use zerohop_namespace::{Namespace, OpContext, SafeModeNotice};
 use zerohop_transport::groups::{GroupList, Groups};
@@ -84,6 +86,7 @@ pub(crate) struct Core {
     rpc_activity: OnceLock<Vec<(u16, Arc<CallActivity>)>>,
     pub(crate) top_users: TopUsers,
     pub(crate) hot_directories: HotDirectories,
+    pub(crate) activity: NameNodeActivity,
     /// How the start went.
     pub(crate) start_progress: Arc<StartProgress>,
     /// Checks of the tree run on these: each holds a thread as long as its reader lets it.
@@ -125,6 +128,7 @@ impl Core {
             rpc_activity: OnceLock::new(),
             top_users,
             hot_directories: HotDirectories::default(),
+            activity: NameNodeActivity::new(&storage.config().percentile_intervals),
             start_progress,
             checks: HandlerThreads::new(CHECKS_MAX),
             transfers: HandlerThreads::new(TRANSFERS_MAX),
@@ -230,6 +234,7 @@ impl Core {
         }
         self.refresh_safe_mode(namespace);
         let edits = namespace.take_edits();
+        self.count_files(edits.iter().map(|edit| &edit.op));
         let edits = (!edits.is_empty()).then(|| edits.iter().map(|edit| (&edit.op, &edit.rpc)));
         let sync = edits.map(|edits| self.log.read().log(edits));
         let completed = namespace.blocks_mut().take_completed();
@@ -237,6 +242,16 @@ impl Core {
             self.waiters.wake(&completed);
         }
         (result, sync)
+    }
+
+    /// Counts what edits of calls create.
+    fn count_files<'e>(&self, edits: impl Iterator<Item = &'e EditOp>) {
+        let creates =
+            |edit: &&EditOp| matches!(edit, EditOp::Add(_) | EditOp::Mkdir(_) | EditOp::Symlink(_));
+        let created = edits.filter(creates).count();
+        if created > 0 {
+            self.activity.files_created.add(created as u64);
+        }
     }
 
     /// A change that must happen once, however often the call is sent: the answer, and what must be synced before it

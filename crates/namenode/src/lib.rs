@@ -6,6 +6,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests measure and wait"))]
 #![recursion_limit = "256"] // the metric beans are long JSON literals
 
+mod activity;
 pub mod audit;
 mod bootstrap;
 mod call_error;

@@ -97,7 +97,7 @@ pub(crate) fn load(
             let on_failure = transition::report_failure(&failed);
             EditLog::start(storage.clone(), report.last_txid + 1, on_failure)?
         }
-        false => EditLog::closed(report.last_txid),
+        false => EditLog::closed(report.last_txid, &storage),
     };
     served.write().start(clock.now());
     if !is_active {

@@ -22,6 +22,7 @@ pub(crate) async fn run(core: Arc<Core>) -> Infallible {
     loop {
         ticks.tick().await;
         let now = core.clock.now();
+        note_safe_mode(&core, now);
         let was_safe = core.read(|namespace| namespace.blocks().safe_mode().is_starting());
         let (is_safe, _) = core.write(|namespace| {
             namespace.tick(now);
@@ -33,6 +34,14 @@ pub(crate) async fn run(core: Arc<Core>) -> Infallible {
         }
         continue_walks(&core).await;
         free_deleted(&core).await;
+    }
+}
+
+/// How long the safe mode of the start lasted.
+fn note_safe_mode(core: &Core, now: Now) {
+    let took = &core.activity.safe_mode_ms;
+    if took.get() == 0 && !core.read(|namespace| namespace.blocks().safe_mode().is_starting()) {
+        took.set(i64::try_from(now.mono_ms).unwrap_or(i64::MAX).max(1));
     }
 }
 
@@ -104,7 +113,16 @@ fn check_leases(core: &Core) {
 
 /// Frees what was deleted, a piece at a time so that others get the lock in between.
 async fn free_deleted(core: &Core) {
-    while core.write(|namespace| namespace.free_deleted(FREED_MAX)).0 {
+    loop {
+        let ((has_more, freed), _) = core.write(|namespace| {
+            let before = namespace.stats().inodes;
+            let has_more = namespace.free_deleted(FREED_MAX);
+            (has_more, before.saturating_sub(namespace.stats().inodes))
+        });
+        core.activity.files_deleted.add(freed);
+        if !has_more {
+            return;
+        }
         tokio::task::yield_now().await;
     }
 }

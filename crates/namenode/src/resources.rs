@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 use zerohop_conf::{Conf, keys};
+use zerohop_system::clock;
 
 /// The volumes that are watched, and how much must be free on them.
 #[derive(Debug)]
@@ -117,9 +118,13 @@ pub(crate) async fn watch(core: Arc<Core>, resources: Resources) -> Infallible {
         ticks.tick().await;
         // A disk may take long to answer.
         let asked = Arc::clone(&resources);
+        let begun = clock::now();
         let look = tokio::task::spawn_blocking(move || asked.suffice(free_bytes));
         match look.await {
-            Ok(suffice) => take(&core, suffice),
+            Ok(suffice) => {
+                core.activity.resource_checks.add_ms(clock::since(begun));
+                take(&core, suffice);
+            }
             Err(error) => tracing::error!("the free space was not looked at: {error}"),
         }
     }

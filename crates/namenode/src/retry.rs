@@ -7,6 +7,7 @@ use crate::call_error::CallError;
 use hashbrown::HashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use zerohop_daemon::metrics::Counter;
 use zerohop_journal::op::Append;
 use zerohop_namespace::blocks::Now;
 use zerohop_namespace::{FileStatus, LocatedBlock, Namespace, OpContext};
@@ -154,8 +155,18 @@ impl<R: Remember> Remember for Option<R> {
     }
 }
 
+/// What happened to the cache.
+#[derive(Debug, Default)]
+pub(crate) struct RetryCounters {
+    /// Calls that got an answer of the cache.
+    pub(crate) hits: Counter,
+    /// Answers kept.
+    pub(crate) updates: Counter,
+}
+
 /// Answers of the last minutes.
 pub(crate) struct RetryCache {
+    counters: Arc<RetryCounters>,
     answers: HashMap<CallKey, CachedAnswer>,
     /// In order of age, with the instant each is forgotten.
     ages: VecDeque<(u64, CallKey)>,
@@ -164,15 +175,24 @@ pub(crate) struct RetryCache {
 
 impl RetryCache {
     pub(crate) fn new(expiry_ms: u64) -> Self {
-        Self { answers: HashMap::new(), ages: VecDeque::new(), expiry_ms }
+        let counters = Arc::default();
+        Self { counters, answers: HashMap::new(), ages: VecDeque::new(), expiry_ms }
+    }
+
+    /// What happened to it, to be read without its lock.
+    pub(crate) fn counters(&self) -> &Arc<RetryCounters> {
+        &self.counters
     }
 
     pub(crate) fn get(&self, key: CallKey) -> Option<CachedAnswer> {
-        self.answers.get(&key).cloned()
+        let answer = self.answers.get(&key).cloned();
+        self.counters.hits.add(u64::from(answer.is_some()));
+        answer
     }
 
     pub(crate) fn put(&mut self, key: CallKey, answer: CachedAnswer, now_ms: u64) {
         self.expire(now_ms);
+        self.counters.updates.increment();
         if self.answers.insert(key, answer).is_none() {
             self.ages.push_back((now_ms + self.expiry_ms, key));
         }

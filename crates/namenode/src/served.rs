@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use crate::loader::load_image;
-use crate::retry::{CachedAnswer, CallKey, Remember, RetryCache};
+use crate::retry::{CachedAnswer, CallKey, Remember, RetryCache, RetryCounters};
 use crate::start_progress::{StartPhase, StartProgress};
 use crate::storage::{Replay, ReplayError, StorageError};
 use crate::supervise::abort_on_panic;
@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
+use zerohop_daemon::metrics::Gauge;
 use zerohop_journal::EditOp;
 use zerohop_journal::image::ImageReader;
 use zerohop_journal::log::EditCursor;
@@ -32,6 +33,9 @@ pub(crate) struct ServedNamespace {
     namespace: RwLock<Namespace>,
     /// Locked only under the namespace's write lock.
     retries: Mutex<RetryCache>,
+    retry_counters: Arc<RetryCounters>,
+    /// Threads that wait for the namespace.
+    waiting: Gauge,
     /// The last transaction that was loaded or applied. Edits that calls make are not counted.
     applied: AtomicI64,
     /// Wakes those who wait for edits to be applied.
@@ -41,16 +45,41 @@ pub(crate) struct ServedNamespace {
 
 impl ServedNamespace {
     pub(crate) fn new(namespace: Namespace, retries: RetryCache, clock: Clock) -> Self {
-        let (namespace, retries) = (RwLock::new(namespace), Mutex::new(retries));
-        Self { namespace, retries, applied: AtomicI64::new(0), advanced: Notify::new(), clock }
+        Self {
+            namespace: RwLock::new(namespace),
+            retry_counters: Arc::clone(retries.counters()),
+            retries: Mutex::new(retries),
+            waiting: Gauge::default(),
+            applied: AtomicI64::new(0),
+            advanced: Notify::new(),
+            clock,
+        }
     }
 
     pub(crate) fn read(&self) -> RwLockReadGuard<'_, Namespace> {
-        self.namespace.try_read().unwrap_or_else(|| counted(|| self.namespace.read()))
+        self.namespace.try_read().unwrap_or_else(|| self.counted(|| self.namespace.read()))
     }
 
     pub(crate) fn write(&self) -> RwLockWriteGuard<'_, Namespace> {
-        self.namespace.try_write().unwrap_or_else(|| counted(|| self.namespace.write()))
+        self.namespace.try_write().unwrap_or_else(|| self.counted(|| self.namespace.write()))
+    }
+
+    /// Counts how long a call waits for the lock.
+    fn counted<T>(&self, lock: impl FnOnce() -> T) -> T {
+        let (begun, _waiting) = (clock::now(), self.waiting.during());
+        let locked = lock();
+        note_lock_wait(clock::since(begun));
+        locked
+    }
+
+    /// Threads that wait for the namespace's lock.
+    pub(crate) fn lock_queue(&self) -> i64 {
+        self.waiting.get()
+    }
+
+    /// What happened to the retry cache.
+    pub(crate) fn retry_counters(&self) -> &RetryCounters {
+        &self.retry_counters
     }
 
     pub(crate) fn retries(&self) -> MutexGuard<'_, RetryCache> {
@@ -211,12 +240,4 @@ impl Replay for Loader<'_> {
         self.progress.count_edits(u64::try_from(applied).unwrap_or(0));
         done
     }
-}
-
-/// Counts how long a call waits for the lock.
-fn counted<T>(lock: impl FnOnce() -> T) -> T {
-    let begun = clock::now();
-    let locked = lock();
-    note_lock_wait(clock::since(begun));
-    locked
 }

@@ -18,6 +18,7 @@ pub mod pair;
 pub mod ports;
 pub mod process;
 pub mod programs;
+pub mod prometheus;
 pub mod script;
 pub mod site;
 pub mod stepped_clock;

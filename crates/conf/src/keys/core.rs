@@ -173,4 +173,12 @@ keys! {
     FILE_BYTES_PER_CHECKSUM: i32 = "file.bytes-per-checksum", "512", Bytes;
     /// Block size reported for local files.
     FILE_BLOCKSIZE: u64 = "file.blocksize", "67108864", Bytes;
+    /// Whether /prom is served. Unlike Hadoop's, it is where the key is not set: it costs nothing until it is asked for.
+    HADOOP_PROMETHEUS_ENDPOINT_ENABLED: bool = "hadoop.prometheus.endpoint.enabled", "false", Plain;
+    /// Whether percentiles of the times of RPC calls are kept.
+    RPC_METRICS_QUANTILE_ENABLE: bool = "rpc.metrics.quantile.enable", "false", Plain;
+    /// Seconds of the intervals of these percentiles.
+    RPC_METRICS_PERCENTILES_INTERVALS: Vec<String> = "rpc.metrics.percentiles.intervals", "", Plain;
+    /// Seconds of the intervals of percentiles of syncs, packets and reports.
+    DFS_METRICS_PERCENTILES_INTERVALS: Vec<String> = "dfs.metrics.percentiles.intervals", "", Plain;
 }

@@ -77,6 +77,13 @@ impl PendingChanges {
         self.filled.notified().await;
     }
 
+    /// How many replicas began to be received, were received and were deleted.
+    pub(crate) fn counts(&self) -> (usize, usize, usize) {
+        let waiting = self.waiting.lock();
+        let count = |status| waiting.changes.values().filter(|c| c.status == status).count();
+        (count(BlockStatus::Receiving), count(BlockStatus::Received), count(BlockStatus::Deleted))
+    }
+
     /// Takes all changes out.
     pub(crate) fn take(&self) -> Batch {
         let waiting = std::mem::take(&mut *self.waiting.lock());

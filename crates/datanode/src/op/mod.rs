@@ -56,6 +56,9 @@ impl Handler for Operations {
                 AfterOperation::Close
             }
             Err(failure) => {
+                if matches!(failure, OpFailure::Io(_)) {
+                    self.node.activity.network_errors.increment();
+                }
                 tracing::warn!("{} from {} failed: {failure}", code, conn.peer);
                 AfterOperation::Close
             }

@@ -7,6 +7,7 @@ use crate::store::Failure;
 use crate::transfer::conn::Conn;
 use std::sync::Arc;
 use zerohop_proto::hdfs::{ClientReadStatusProto, OpReadBlockProto, Status};
+use zerohop_system::clock;
 use zerohop_wire::ExtendedBlock;
 
 /// Serves the operation.
@@ -26,8 +27,11 @@ pub(super) fn run(
             return Err(failure.into());
         }
     };
+    let (is_local, begun) = (conn.is_local(), clock::now());
+    node.activity.read.begin(is_local);
     let sent = sender.send(conn, success_with_checksum(&sender), None);
-    sent.map_err(|error| not_sent(node, &block, error))?;
+    let bytes = sent.map_err(|error| not_sent(node, &block, error))?;
+    node.activity.read.moved(bytes, is_local, clock::since(begun));
     // The client says whether the checksums fitted; then the connection is free again.
     let status: ClientReadStatusProto = conn.read_message()?;
     tracing::trace!("{}: read {block}: {}", conn.peer, status.status);

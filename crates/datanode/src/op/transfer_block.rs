@@ -109,6 +109,7 @@ pub(crate) fn send_to(
             .into());
         }
     }
+    node.activity.blocks_replicated.increment();
     tracing::info!("sent {block} ({} bytes) to {}", block.block.len, transfer_name(&first.id));
     Ok(())
 }

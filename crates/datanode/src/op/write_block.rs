@@ -12,6 +12,7 @@ use crate::store::writer::Writer;
 use crate::transfer::conn::{Conn, invalid};
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 use zerohop_proto::hdfs::op_write_block_proto::BlockConstructionStage as Stage;
 use zerohop_proto::hdfs::{BlockOpResponseProto, DatanodeInfoProto, OpWriteBlockProto, Status};
 use zerohop_replica::Durability;
@@ -143,7 +144,10 @@ impl Write<'_> {
             timeout: self.node.settings.socket_timeout,
         };
         let replica = Arc::clone(&target.replica);
-        let sink = WriteSink { write: self, replica };
+        let is_local = conn.is_local();
+        self.node.activity.written.begin(is_local);
+        let _receiving = self.node.activity.receiving.during();
+        let sink = WriteSink { write: self, is_local, replica };
         Receiver::new(conn, downstream, target, self.checksum, Arc::clone(control), sink, mode)
             .run()?;
         if self.is_transfer() {
@@ -207,7 +211,8 @@ impl Write<'_> {
                     control.add(Arc::clone(opened.stream()));
                 }
                 let patience = patience(self.node, self.downstream_count());
-                let downstream = Downstream::new(opened, name, patience);
+                let downstream = Downstream::new(opened, name, patience)
+                    .counted(&self.node.activity.ack_round_trips);
                 Ok(Some(match self.message.targets.len() {
                     1 => downstream.measured(&self.node.peer_latencies),
                     _ => downstream,
@@ -286,6 +291,8 @@ impl Write<'_> {
 
 struct WriteSink<'a> {
     write: &'a Write<'a>,
+    /// The sender is on this machine.
+    is_local: bool,
     replica: Arc<Replica>,
 }
 
@@ -303,12 +310,19 @@ impl Sink for WriteSink<'_> {
             .writes()
             .finalize(&target.replica, durability)
             .map_err(|failure| io::Error::other(failure.to_string()))?;
+        node.activity.blocks_written.increment();
         tracing::debug!("received {}, {} bytes", write.written_block(), block.len);
         let waits = write.from_client && !write.is_transfer();
         if !write.is_transfer() {
             node.tell_received(&write.block.pool, &target.replica, block, None, waits);
         }
         Ok(())
+    }
+
+    fn wrote(&mut self, packets: usize, bytes: u64, took: Duration) {
+        let activity = &self.write.node.activity;
+        activity.packets_received.add(packets as u64);
+        activity.written.moved(bytes, self.is_local, took);
     }
 
     fn corrupt(&mut self) {

@@ -8,6 +8,7 @@ mod means;
 
 pub(crate) use detector::OutlierLimits;
 pub(crate) use disks::{DiskCall, DiskSettings, DiskTimes, SlowestDisks, slow_disks};
+pub(crate) use history::DiskRates;
 
 use means::RollingMeans;
 use parking_lot::Mutex;

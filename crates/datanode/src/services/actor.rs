@@ -1,7 +1,9 @@
 //! The talk with one NameNode: handshake, heartbeats, reports, in that order for ever.
 
 use super::heartbeat::heartbeat;
+use super::upgrade::{describe, upgrade_phase};
 use super::{commands, reports};
+use crate::activity::Message;
 use crate::namenodes::{Link, PoolIdentity, PoolService, ReportWish};
 use crate::node::Node;
 use crate::outliers::ReportTimer;
@@ -241,10 +243,13 @@ impl Actor {
         if now >= schedule.heartbeat {
             schedule.beats(now, self.node.settings.heartbeat_interval);
             let wants_lease = schedule.lease.is_none() && now >= schedule.full_report;
+            let begun = clock::now();
             let answer = self.beat(wants_lease).await?;
             schedule.lease =
                 answer.full_block_report_lease_id.filter(|id| *id != 0).or(schedule.lease);
-            if self.carry_out(answer).await? {
+            let is_registered_again = self.carry_out(answer).await?;
+            self.count(Message::HeartbeatWithCommands, begun);
+            if is_registered_again {
                 schedule.restart();
                 return Ok(());
             }
@@ -295,8 +300,10 @@ impl Actor {
         let blocks = self.node.store.cache().blocks(&pool_id);
         let block_pool_id = pool_id.to_string();
         let request = CacheReportRequestProto { registration, block_pool_id, blocks };
+        let begun = clock::now();
         let answer: CacheReportResponseProto =
             self.link.client().call("cacheReport", &request).await?;
+        self.node.activity.cache_reports.add_ms(clock::since(begun));
         if let Some(command) = answer.cmd {
             commands::carry_out(&self.node, &self.service, command);
         }
@@ -314,7 +321,16 @@ impl Actor {
             request.slow_disks = self.node.slow_disks();
         }
         self.link.note_heard();
-        Ok(self.link.client().call("sendHeartbeat", &request).await?)
+        let begun = clock::now();
+        let answer = self.link.client().call("sendHeartbeat", &request).await?;
+        self.count(Message::Heartbeat, begun);
+        Ok(answer)
+    }
+
+    /// The NameNode answered a message that was sent at `begun`.
+    fn count(&self, message: Message, begun: std::time::Instant) {
+        let name_node = self.link.addr.replace(':', "-");
+        self.node.activity.answered(message, &name_node, clock::since(begun));
     }
 
     /// A heartbeat for its own sake: is the NameNode there again?
@@ -340,7 +356,9 @@ impl Actor {
                 self.handshake().await?;
                 registered_again = true;
             } else if active {
+                let begun = clock::now();
                 commands::carry_out(&self.node, &self.service, command);
+                self.node.activity.commands.add_ms(clock::since(begun));
             } else {
                 tracing::warn!("NameNode {} is not active: its command is ignored", self.link.addr);
             }
@@ -382,8 +400,10 @@ impl Actor {
         let started = clock::now();
         let blocks = requests.blocks;
         for request in requests.messages {
+            let begun = clock::now();
             let answer: BlockReportResponseProto =
                 self.link.client().call("blockReport", &request).await?;
+            self.count(Message::FullReport, begun);
             if let Some(command) = answer.cmd {
                 commands::carry_out(&self.node, &self.service, command);
             }
@@ -430,10 +450,12 @@ impl Actor {
             block_pool_id: pool_id.to_string(),
             blocks: batch.to_proto(),
         };
+        let begun = clock::now();
         let sent: Result<BlockReceivedAndDeletedResponseProto, RpcError> =
             self.link.client().call("blockReceivedAndDeleted", &request).await;
         match sent {
             Ok(_) => {
+                self.count(Message::IncrementalReport, begun);
                 batch.tell();
                 Ok(())
             }
@@ -442,26 +464,6 @@ impl Actor {
                 Err(error.into())
             }
         }
-    }
-}
-
-/// Older NameNodes fill the first field only, and only while an upgrade is under way.
-fn upgrade_phase(answer: &HeartbeatResponseProto) -> UpgradePhase {
-    let told = &answer.rolling_upgrade_status_v2;
-    match told.as_ref().or(answer.rolling_upgrade_status.as_ref()) {
-        None => UpgradePhase::None,
-        Some(status) if status.finalized() => UpgradePhase::Finalized,
-        Some(_) => UpgradePhase::UnderWay,
-    }
-}
-
-fn describe(phase: UpgradePhase) -> &'static str {
-    match phase {
-        UpgradePhase::UnderWay => {
-            "a rolling upgrade is under way, deleted replicas are kept in the trash"
-        }
-        UpgradePhase::Finalized => "the rolling upgrade is finalized, the trash is deleted",
-        UpgradePhase::None => "no rolling upgrade is under way any more, the trash stays",
     }
 }
 

@@ -86,6 +86,7 @@ fn invalidate(node: &Node, command: &BlockCommandProto) {
     for block in &command.blocks {
         match node.store.removal().delete(&pool, Block::from(block)) {
             Ok((deleted, volume)) => {
+                node.activity.blocks_removed.increment();
                 tracing::debug!("deleted {}:{deleted}", pool.id);
                 node.tell_deleted(&pool.id, &volume, deleted);
             }
@@ -103,12 +104,18 @@ fn cache(node: &Node, command: &BlockIdCommandProto) {
     for id in command.block_ids.iter().map(|id| BlockId(*id as i64)) {
         match command.action() {
             IdAction::Cache => match node.store.reads().cache_block(&pool, id) {
-                Ok(()) => tracing::debug!("{}:blk_{id} is locked in memory", pool.id),
+                Ok(()) => {
+                    node.activity.blocks_cached.increment();
+                    tracing::debug!("{}:blk_{id} is locked in memory", pool.id);
+                }
                 Err(reason) => {
                     tracing::warn!("Failed to cache {}:blk_{id}: {reason}", pool.id);
                 }
             },
-            IdAction::Uncache => node.store.cache().unlock(&pool.key(id)),
+            IdAction::Uncache => {
+                node.activity.blocks_uncached.increment();
+                node.store.cache().unlock(&pool.key(id));
+            }
         }
     }
 }

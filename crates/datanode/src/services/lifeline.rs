@@ -2,6 +2,7 @@
 //! DataNode too busy to send them, a message on a port of its own keeps this DataNode alive.
 
 use super::heartbeat::heartbeat;
+use crate::activity::Message;
 use crate::namenodes::{Link, PoolService};
 use crate::node::Node;
 use std::sync::Arc;
@@ -33,10 +34,15 @@ pub(crate) async fn send_lifelines(
         link.note_heard();
         let Some(registration) = link.registration() else { continue };
         let request = heartbeat(&node, &service, registration, false);
+        let begun = clock::now();
         let sent: Result<LifelineResponseProto, RpcError> =
             client.call("sendLifeline", &request).await;
         match sent {
-            Ok(_) => has_failed = false,
+            Ok(_) => {
+                let name_node = link.addr.replace(':', "-");
+                node.activity.answered(Message::Lifeline, &name_node, clock::since(begun));
+                has_failed = false;
+            }
             Err(error) if !has_failed => {
                 tracing::warn!("NameNode {}: no lifeline to {addr}: {error}", link.addr);
                 has_failed = true;

@@ -6,6 +6,7 @@ pub(crate) mod disks;
 mod heartbeat;
 pub(crate) mod lifeline;
 mod reports;
+mod upgrade;
 
 #[cfg(test)]
 mod lifeline_test;

@@ -78,6 +78,15 @@ impl Conn {
     }
 
     /// The process at the other end, where it came over a Unix domain socket.
+    pub(crate) fn is_local(&self) -> bool {
+        let ends = (self.stream.local_addr(), self.stream.peer_addr());
+        match ends {
+            (Some(here), Some(there)) => here.ip() == there.ip() || there.ip().is_loopback(),
+            _ => self.domain_peer.is_some(),
+        }
+    }
+
+    /// The process at the other end of a Unix domain socket.
     pub(crate) fn domain_peer(&self) -> Option<Peer> {
         self.domain_peer
     }

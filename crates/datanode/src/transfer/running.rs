@@ -4,6 +4,7 @@ use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use zerohop_daemon::metrics::IntervalMean;
 use zerohop_system::clock;
 use zerohop_wire::ExtendedBlock;
 use zerohop_wire::transfer::op::{OpCode, Request};
@@ -41,6 +42,8 @@ pub(crate) struct RunningOperation {
 pub(crate) struct OperationTimes {
     pub(crate) count: u64,
     pub(crate) total: Duration,
+    /// How long one takes lately, in milliseconds.
+    pub(crate) lately: IntervalMean,
 }
 
 /// One operation, until it is dropped.
@@ -103,8 +106,10 @@ impl Drop for OperationGuard {
         let mut state = self.all.0.lock();
         if let Some(operation) = state.running.remove(&self.id) {
             let times = state.ended.entry(operation.code.name()).or_default();
+            let (now, took) = (clock::now(), clock::since(operation.begun));
             times.count += 1;
-            times.total += clock::since(operation.begun);
+            times.total += took;
+            times.lately.add(now, took.as_secs_f64() * 1000.0);
         }
     }
 }

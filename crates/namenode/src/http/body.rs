@@ -31,7 +31,13 @@ impl Stream for Pieces {
 }
 
 /// The first `len` bytes of a file, read on `thread`.
-pub(super) fn file_body(file: File, len: u64, bytes_per_s: u64, thread: HandlerPermit) -> Body {
+pub(super) fn file_body(
+    file: File,
+    len: u64,
+    bytes_per_s: u64,
+    thread: HandlerPermit,
+    on_end: impl FnOnce() + Send + 'static,
+) -> Body {
     let (to, pieces) = mpsc::channel(PIECES_MAX);
     thread.run(move || {
         let mut throttle = TransferThrottle::new(bytes_per_s);
@@ -40,7 +46,7 @@ pub(super) fn file_body(file: File, len: u64, bytes_per_s: u64, thread: HandlerP
             let mut piece = Vec::with_capacity(PIECE_LEN);
             let read = (&mut file).take(PIECE_LEN as u64).read_to_end(&mut piece);
             let piece = match read {
-                Ok(0) => return,
+                Ok(0) => return on_end(),
                 Ok(_) => Ok(Bytes::from(piece)),
                 Err(error) => Err(error),
             };

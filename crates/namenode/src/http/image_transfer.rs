@@ -21,6 +21,7 @@ use std::sync::Arc;
 use zerohop_conf::keys;
 use zerohop_daemon::http::{Page, QueryValues};
 use zerohop_journal::image;
+use zerohop_system::clock;
 
 /// The MD5 of what is sent, in hexadecimal digits.
 const DIGEST: HeaderName = HeaderName::from_static("x-md5-digest");
@@ -56,7 +57,8 @@ pub(super) async fn send(
     State(Pages { core, threads }): State<Pages>,
     query: QueryValues,
 ) -> Response {
-    let transfers = core.transfers.clone();
+    let (transfers, counted) = (core.transfers.clone(), Arc::clone(&core));
+    let is_image = query.has("getimage");
     let found = threads.run(move || find(&core, &query)).await;
     let sent = match found {
         Ok(Ok(sent)) => sent,
@@ -79,7 +81,13 @@ pub(super) async fn send(
     if let Some(digest) = sent.digest {
         put(DIGEST, hex::encode(digest));
     }
-    (headers, file_body(sent.file, sent.len, sent.bytes_per_s, thread)).into_response()
+    let begun = clock::now();
+    let count = move || {
+        let activity = &counted.activity;
+        let rate = if is_image { &activity.images_sent } else { &activity.segments_sent };
+        rate.add_ms(clock::since(begun));
+    };
+    (headers, file_body(sent.file, sent.len, sent.bytes_per_s, thread, count)).into_response()
 }
 
 fn find(core: &Core, query: &QueryValues) -> Result<Sent, Failure> {
@@ -221,11 +229,13 @@ fn take(core: &Core, announced: &Announced, from: &mut BodyReader) -> Result<(),
             ),
         ));
     }
+    let begun = clock::now();
     let bytes_per_s = core.conf.get(&keys::DFS_IMAGE_TRANSFER_BANDWIDTHPERSEC);
     from.throttle(bytes_per_s.map_err(Failure::gone)?);
     let received =
         core.storage.transfers().receive_image(ReceivedImage { kind, txid, from, len, digest });
     received.map_err(|error: StorageError| Failure::gone(format!("PutImage failed. {error}")))?;
+    core.activity.images_received.add_ms(clock::since(begun));
     if kind == ImageKind::Image {
         core.checkpoints.note(txid, core.clock.now());
     }

@@ -4,6 +4,7 @@
 mod body;
 mod date;
 mod fsck;
+mod health;
 mod image_transfer;
 mod jmx;
 mod pages;
@@ -24,8 +25,9 @@ use std::sync::Arc;
 pub(crate) use web::Starting;
 use zerohop_conf::Conf;
 use zerohop_daemon::http::{
-    HandlerThreads, HttpOptions, HttpServer, Page, StandardPages, standard_pages,
+    HandlerThreads, Health, HttpOptions, HttpServer, Page, StandardPages, standard_pages,
 };
+use zerohop_daemon::metrics::Record;
 
 const KEY: &str = "dfs.namenode.http-address";
 
@@ -55,12 +57,24 @@ pub(crate) fn router(core: Arc<Core>, threads: usize) -> Router {
 }
 
 impl StandardPages for Core {
+    fn service(&self) -> &'static str {
+        "NameNode"
+    }
+
     fn conf(&self) -> Arc<Conf> {
         self.reconfiguration.conf()
     }
 
+    fn records(&self) -> Vec<Record> {
+        jmx::records(self)
+    }
+
     fn beans(&self) -> Vec<Value> {
         jmx::beans(self)
+    }
+
+    fn health(&self) -> Health {
+        health::health(self)
     }
 }
 

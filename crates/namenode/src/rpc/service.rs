@@ -21,6 +21,11 @@ pub(super) trait Protocol: Send + Sync + 'static {
     /// Java's interface, by which clients ask for it.
     const NAME: &'static str;
 
+    /// Methods that metrics show before their first call, too.
+    fn methods() -> Vec<&'static str> {
+        Vec::new()
+    }
+
     /// Answers a call of one of its methods.
     fn call(call: Call<'_>, method: &str) -> Reply;
 }
@@ -42,6 +47,10 @@ impl<P: Protocol> RpcService for Service<P> {
 
     fn version(&self) -> u64 {
         1
+    }
+
+    fn methods(&self) -> Vec<&'static str> {
+        P::methods()
     }
 
     fn call(self: Arc<Self>, context: CallContext, method: &str, param: Bytes) -> Reply {

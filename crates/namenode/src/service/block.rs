@@ -2,6 +2,7 @@
 
 use super::answer::Answer;
 use super::call::ServiceCall;
+use crate::activity::BlockOperation;
 use crate::audit::Line;
 use crate::call_error::CallError;
 use zerohop_namespace::{
@@ -40,6 +41,7 @@ pub(crate) struct Blocks<'s> {
 impl Blocks<'_> {
     /// The next block of a file. Held while the block before the last has too few reported replicas.
     pub(crate) fn add_block(&self, call: AddBlockCall) -> Answer<LocatedBlock> {
+        self.call.core.activity.count_block(BlockOperation::Add);
         self.call.held(
             call,
             |_| Line::default(),
@@ -82,6 +84,7 @@ impl Blocks<'_> {
         &self,
         request: &AdditionalDatanodeRequest<'_>,
     ) -> Answer<LocatedBlock> {
+        self.call.core.activity.count_block(BlockOperation::AdditionalDatanode);
         self.call
             .change(Line::default(), |names, op| names.file_writes(op).additional_datanode(request))
     }

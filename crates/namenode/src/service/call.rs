@@ -233,6 +233,9 @@ pub(super) fn audit<R>(core: &Core, caller: &Caller, outcome: &Outcome<R>, line:
     if matches!(outcome, Err(CallError::NotAllowed(_) | CallError::NoLocationsYet { .. })) {
         return;
     }
+    if outcome.is_ok() {
+        core.activity.count(line.cmd);
+    }
     if let Some(origin) = caller.origin() {
         let now_ms = core.clock.now().mono_ms;
         core.top_users.count(origin.identity.user(), line.cmd, now_ms);

@@ -57,11 +57,13 @@ impl Reads<'_> {
         need_location: bool,
     ) -> Answer<Option<DirectoryListing>> {
         let line = Line::path("listStatus", path);
-        self.call.view_located(
-            line,
-            |view| view.listing(path, after, need_location),
-            |page| page.as_ref().and_then(first_lacking),
-        )
+        let listed = &self.call.core.activity.listed;
+        let list = |view: View<'_>| {
+            let page = view.listing(path, after, need_location)?;
+            listed.add(page.as_ref().map_or(0, |page| page.entries.len() as u64));
+            Ok(page)
+        };
+        self.call.view_located(line, list, |page| page.as_ref().and_then(first_lacking))
     }
 
     /// Pages of several directories, until about `dfs.ls.limit` entries are collected.

@@ -46,7 +46,7 @@ fn look(core: &Core) -> Result<i64, StorageError> {
     if core.ha.is_active() {
         return Ok(0);
     }
-    let before = core.served.applied();
+    let (before, begun) = (core.served.applied(), clock::now());
     let from = TxId(before.0 + 1);
     let mut edits = EditCursor::new(&*core.storage, from, core.following.in_progress);
     let is_upgrading = || core.read(|namespace| namespace.rolling_upgrade().is_under_way());
@@ -57,6 +57,8 @@ fn look(core: &Core) -> Result<i64, StorageError> {
     }
     caught_up?;
     let count = core.served.applied().0 - before.0;
+    core.activity.tails.add_ms(clock::since(begun));
+    core.activity.edits_loaded.add(u64::try_from(count).unwrap_or(0));
     // Out of JournalNodes' memory edits come without a gap, and it is asked often.
     if count == 0 && !core.following.in_progress {
         core.storage.history().check_no_gap(edits.next_txid())?;

@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use zerohop_conf::{Conf, ConfError, keys};
+use zerohop_daemon::metrics::Intervals;
 use zerohop_journal::image::{ImageCodec, ImageFormat, ImageParts};
 
 /// Where the directories are and how much is kept in them.
@@ -38,6 +39,8 @@ pub struct StorageConfig {
     pub image_format: ImageFormat,
     /// Whether directories of an older layout are opened (an upgrade was asked for).
     pub accepts_older_layout: bool,
+    /// `dfs.metrics.percentiles.intervals`
+    pub percentile_intervals: Intervals,
 }
 
 impl StorageConfig {
@@ -57,6 +60,7 @@ impl StorageConfig {
             dir_mode: 0o700,
             image_format: ImageFormat::default(),
             accepts_older_layout: false,
+            percentile_intervals: Intervals::default(),
         }
     }
 
@@ -104,8 +108,18 @@ impl StorageConfig {
             dir_mode,
             image_format: image_format(conf).map_err(bad)?,
             accepts_older_layout: false,
+            percentile_intervals: percentile_intervals(conf).map_err(bad)?,
         })
     }
+}
+
+/// Over which intervals percentiles are kept.
+///
+/// # Errors
+/// If `dfs.metrics.percentiles.intervals` is malformed.
+pub(crate) fn percentile_intervals(conf: &Conf) -> Result<Intervals, ConfError> {
+    let key = &keys::DFS_METRICS_PERCENTILES_INTERVALS;
+    conf.get_as(key, Intervals::EXPECTED, |list| Intervals::parse(&list))
 }
 
 /// Where edits are shared; none if they are not.

@@ -2,6 +2,7 @@
 
 use super::NameStorage;
 use super::StorageConfig;
+use super::edit_log::EditLogMetrics;
 use super::error::StorageError;
 use super::open::{configured, open_dir};
 use super::shared_edits::SharedEdits;
@@ -103,7 +104,8 @@ impl NameStorage {
         }
         let shared = config.shared_edits.as_ref();
         let shared = shared.map(|config| SharedEdits::open(config, &info)).transpose()?;
-        Ok(Self { config, info, dirs, saving: Arc::default(), shared })
+        let log_metrics = Arc::new(EditLogMetrics::new(&config.percentile_intervals));
+        Ok(Self { config, info, dirs, saving: Arc::default(), shared, log_metrics })
     }
 }
 

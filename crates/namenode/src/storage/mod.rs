@@ -41,7 +41,7 @@ mod version;
 pub use config::StorageConfig;
 pub use copy_edits::copy_edits_to_shared;
 pub use dir::{ImageKind, NameDir};
-pub use edit_log::{EditLog, EditLogStats, JournalFailed, PendingSync};
+pub use edit_log::{EditLog, EditLogMetrics, EditLogStats, JournalFailed, PendingSync};
 pub use error::{ReplayError, StorageError};
 pub use format::FormatOptions;
 pub use history::EditHistory;
@@ -65,6 +65,7 @@ pub struct NameStorage {
     saving: Arc<saving::Saving>,
     /// Holds all edits where there is one.
     shared: Option<Arc<SharedEdits>>,
+    log_metrics: Arc<EditLogMetrics>,
 }
 
 impl NameStorage {
@@ -76,6 +77,11 @@ impl NameStorage {
     /// The settings they were opened with.
     pub fn config(&self) -> &StorageConfig {
         &self.config
+    }
+
+    /// What the edit logs of these directories do.
+    pub fn log_metrics(&self) -> &Arc<EditLogMetrics> {
+        &self.log_metrics
     }
 
     /// Whether other NameNodes have the edits, too.

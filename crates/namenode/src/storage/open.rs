@@ -1,6 +1,7 @@
 //! Opening the directories: locked, checked, and found to belong together.
 
 use super::dir::{NEW_PREFIX, NameDir};
+use super::edit_log::EditLogMetrics;
 use super::error::StorageError;
 use super::save::remove_unfinished;
 use super::shared_edits::SharedEdits;
@@ -45,7 +46,8 @@ impl NameStorage {
         dirs.iter().filter(|dir| dir.holds_images()).for_each(|dir| remove_unfinished(dir));
         let shared = config.shared_edits.as_ref();
         let shared = shared.map(|config| SharedEdits::open(config, &info)).transpose()?;
-        Ok(Self { config, info, dirs, saving: Arc::default(), shared })
+        let log_metrics = Arc::new(EditLogMetrics::new(&config.percentile_intervals));
+        Ok(Self { config, info, dirs, saving: Arc::default(), shared, log_metrics })
     }
 }
 

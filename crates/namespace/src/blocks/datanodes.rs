@@ -45,6 +45,29 @@ pub struct NodeReport {
     pub storages: Vec<StorageReport>,
 }
 
+/// How many DataNodes are in which state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NodeCounts {
+    /// Live, and neither leaving nor away.
+    pub live_in_service: u32,
+    /// Live and decommissioned.
+    pub live_decommissioned: u32,
+    /// Live and in maintenance.
+    pub live_in_maintenance: u32,
+    /// Live and being decommissioned.
+    pub decommissioning: u32,
+    /// Live and about to be in maintenance.
+    pub entering_maintenance: u32,
+    /// Dead and decommissioned.
+    pub dead_decommissioned: u32,
+    /// Dead and in maintenance.
+    pub dead_in_maintenance: u32,
+    /// Volumes of live DataNodes that failed.
+    pub failed_volumes: u32,
+    /// Bytes that they had.
+    pub capacity_lost: u64,
+}
+
 /// A block whose replicas are in too few racks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Misplaced {
@@ -145,6 +168,35 @@ impl DatanodeLookup<'_> {
                 && self.is_wanted(filter, *index, node)
         });
         wanted.map(|(index, node)| self.report(index, node)).collect()
+    }
+
+    /// How many DataNodes are in which state; those whose address another one took over are not counted.
+    pub fn counts(self) -> NodeCounts {
+        let mut counts = NodeCounts::default();
+        let all = self.nodes.all().iter().enumerate();
+        let known = all.filter(|(index, node)| {
+            self.nodes.by_uuid(&node.id.uuid) == Some(NodeIdx(*index as u32))
+        });
+        for (_, node) in known {
+            let count = match (node.alive, node.admin) {
+                (true, AdminState::Normal) => Some(&mut counts.live_in_service),
+                (true, AdminState::Decommissioned) => Some(&mut counts.live_decommissioned),
+                (true, AdminState::InMaintenance) => Some(&mut counts.live_in_maintenance),
+                (true, AdminState::DecommissionInProgress) => Some(&mut counts.decommissioning),
+                (true, AdminState::EnteringMaintenance) => Some(&mut counts.entering_maintenance),
+                (false, AdminState::Decommissioned) => Some(&mut counts.dead_decommissioned),
+                (false, AdminState::InMaintenance) => Some(&mut counts.dead_in_maintenance),
+                (false, _) => None,
+            };
+            if let Some(count) = count {
+                *count += 1;
+            }
+            if node.alive {
+                counts.failed_volumes += node.failed_volumes;
+                counts.capacity_lost += node.volume_failures.capacity_lost;
+            }
+        }
+        counts
     }
 
     fn is_wanted(self, filter: NodeFilter, index: NodeIdx, node: &Node) -> bool {

@@ -161,6 +161,10 @@ impl<'a> BlockLookup<'a> {
         stats.missing_replication_one = missing.iter().filter(has_replication_one).count() as u64;
         stats.pending_replication = redundancy.pending_blocks();
         stats.excess = redundancy.excess.len();
+        let outcomes = redundancy.outcomes();
+        stats.copies_arrived = outcomes.arrived;
+        stats.copies_late = outcomes.late;
+        stats.copies_not_ordered = outcomes.not_ordered;
         stats.under_construction = self.constructions.len() as u64;
     }
 

@@ -58,7 +58,7 @@ pub(crate) use cached::CachePlan;
 pub use construction::Recovery;
 pub use datanode_admin::{Admission, DatanodeAdmin, NO_EXPIRY_MS};
 pub use datanode_manager::{DatanodeManager, Heartbeat, HeartbeatReply};
-pub use datanodes::{DatanodeLookup, Misplaced, NodeFilter, NodeReport};
+pub use datanodes::{DatanodeLookup, Misplaced, NodeCounts, NodeFilter, NodeReport};
 pub(crate) use edits::BlockEdits;
 pub use locate::{BlockCheck, BlockLookup, ReplicaCheck};
 pub use manager::BlockManager;

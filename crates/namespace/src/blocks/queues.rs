@@ -33,6 +33,18 @@ pub(super) struct Redundancy {
     /// The walk over all blocks that fills the queues stands here.
     scan: Option<Slot>,
     pub(super) rounds: CopyRounds,
+    outcomes: CopyOutcomes,
+}
+
+/// What became of ordered copies, since the start of this process.
+#[derive(Clone, Copy, Default)]
+pub(super) struct CopyOutcomes {
+    /// Blocks whose expected replicas all arrived.
+    pub(super) arrived: u64,
+    /// Blocks whose replicas did not arrive in time.
+    pub(super) late: u64,
+    /// Times that a block that lacks replicas found no source or no target.
+    pub(super) not_ordered: u64,
 }
 
 /// What made a block have too many replicas.
@@ -119,7 +131,23 @@ impl Redundancy {
         pending.targets.retain(|target| !is_same_node(*target));
         if pending.targets.is_empty() {
             self.pending.remove(&slot);
+            self.outcomes.arrived += 1;
         }
+    }
+
+    /// What became of ordered copies.
+    pub(super) fn outcomes(&self) -> CopyOutcomes {
+        self.outcomes
+    }
+
+    /// So many blocks' replicas did not arrive in time.
+    pub(super) fn count_late(&mut self, blocks: usize) {
+        self.outcomes.late += blocks as u64;
+    }
+
+    /// No copy of a block could be ordered.
+    pub(super) fn count_not_ordered(&mut self) {
+        self.outcomes.not_ordered += 1;
     }
 
     /// Stops waiting for the replicas of a block that are on their way; their storages.

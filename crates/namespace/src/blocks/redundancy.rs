@@ -77,7 +77,9 @@ impl RedundancyMonitor<'_> {
     fn retry_late(&mut self) {
         let timeout_ms = self.replicas.params.pending_timeout_ms;
         let deadline_ms = self.now_ms().saturating_sub(timeout_ms);
-        for slot in self.replicas.redundancy.late(deadline_ms) {
+        let late = self.replicas.redundancy.late(deadline_ms);
+        self.replicas.redundancy.count_late(late.len());
+        for slot in late {
             self.replicas.give_up_copies(slot);
             self.replicas.recheck(slot);
         }
@@ -89,7 +91,11 @@ impl RedundancyMonitor<'_> {
         let limit = live * self.replicas.params.work_multiplier;
         let mut found_work = false;
         for (priority, slot) in self.replicas.redundancy.next_slots(limit) {
-            found_work |= self.order_copy(slot, priority, None, policy_of);
+            let is_ordered = self.order_copy(slot, priority, None, policy_of);
+            if !is_ordered {
+                self.replicas.redundancy.count_not_ordered();
+            }
+            found_work |= is_ordered;
         }
         found_work
     }

@@ -418,6 +418,12 @@ pub struct BlockStats {
     pub expired_heartbeats: u64,
     /// Blocks that the block map holds without growing.
     pub block_capacity: u64,
+    /// Blocks whose ordered replicas arrived, since this process started.
+    pub copies_arrived: u64,
+    /// Blocks whose ordered replicas did not arrive in time.
+    pub copies_late: u64,
+    /// Times that a copy was due and none could be ordered.
+    pub copies_not_ordered: u64,
 }
 
 pub use crate::error::Result;

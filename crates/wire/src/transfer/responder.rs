@@ -57,6 +57,11 @@ impl Answered {
     pub fn is_success(&self) -> bool {
         self.ack.is_success()
     }
+
+    /// How long the DataNodes downstream took, in nanoseconds.
+    pub fn downstream_ns(&self) -> u64 {
+        self.ack.downstream_ns
+    }
 }
 
 /// What bytes from downstream were.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::jmx;
+use crate::{jmx, metrics};
 use zerohop_client::blocking::{FileSystem, FileWriter};
 use zerohop_interop::cluster::{Cluster, Spec};
 use zerohop_interop::harm::{Explain, SETTLE, blocks, client, over, put, shape, write, zerohop};
@@ -84,12 +84,13 @@ fn ask(cluster: &Cluster, question: &str, block: &str) -> Outcome<(i32, String)>
 fn answers(kind: Kind, mut then: impl FnMut(&Cluster) -> Outcome) -> Vec<(i32, String)> {
     let name = format!("fsck-{kind:?}").to_lowercase();
     // Nobody is dead for a while, however busy the machine is: reports count that.
-    let settings = site::settings(&[
+    let own = [
         ("dfs.namenode.heartbeat.recheck-interval", "30000"),
         // Ours looks for slow peers and disks by default.
         ("dfs.datanode.peer.stats.enabled", "true"),
         ("dfs.datanode.fileio.profiling.sampling.percentage", "100"),
-    ]);
+    ];
+    let settings = site::settings(&[&own[..], &metrics::SETTINGS[..]].concat());
     let spec = Spec { name: &name, namenode: kind, datanodes: kind, count: 2, settings };
     let mut found = Vec::new();
     over(Cluster::start(&spec), |cluster| {
@@ -151,15 +152,18 @@ fn apaches_tool(cluster: &Cluster) -> Outcome {
 }
 
 #[test]
-fn fsck_answers_in_apaches_words_and_jmx_has_its_members() {
-    let (mut beans, mut metas) = (Vec::new(), Vec::new());
+fn fsck_answers_in_apaches_words_and_jmx_and_prom_have_its_members() {
+    let (mut beans, mut metas, mut served) = (Vec::new(), Vec::new(), Vec::new());
     let theirs = answers(Kind::Apache, |cluster| {
         beans.push(jmx::beans(cluster)?);
+        served.push(metrics::of_apache(cluster)?);
         metas.push(metasave(cluster)?);
         Ok(())
     });
     let ours = answers(Kind::Ours, |cluster| {
         beans.push(jmx::beans(cluster)?);
+        served.push(metrics::of_ours(cluster)?);
+        metrics::check_health(cluster)?;
         metas.push(metasave(cluster)?);
         metasave_elsewhere(cluster)?;
         apaches_tool(cluster)
@@ -170,4 +174,8 @@ fn fsck_answers_in_apaches_words_and_jmx_has_its_members() {
     }
     let differences = jmx::differences(&beans[0], &beans[1]);
     assert!(differences.is_empty(), "/jmx:\n{}", differences.join("\n"));
+    let differences = metrics::differences(&served[0], &served[1]);
+    assert!(differences.is_empty(), "/prom and /jmx:\n{}", differences.join("\n"));
+    metrics::check_figures(&served[1]).unwrap();
+    assert_eq!(metrics::missing_in_dashboard(&served[1]).unwrap(), Vec::<String>::new());
 }

@@ -21,8 +21,7 @@ const NAMES: [&str; 7] = [
     "Hadoop:service=DataNode,name=FSDatasetState",
 ];
 
-/// Members that only Apache's have: of what is not there (erasure coding, encryption zones, tokens, the
-/// satisfier of policies, provided storage, slow peers) or not counted (locks, users, scans).
+/// Members that only Apache's have: of what is not there or not counted.
 const ONLY_APACHE: &str = include_str!("jmx_only_apache.txt");
 
 /// Members that only ours have.
@@ -30,11 +29,11 @@ const ONLY_OURS: [&str; 8] = [
     "FSDatasetState FailedStorageLocations",
     "FSDatasetState NumBlocks",
     "FSDatasetState StorageInfo",
-    "FSNamesystem FSState",
     "FSNamesystem UnknownReplicas",
     "FSNamesystem UnknownReplicasNewerThanMetadata",
     "NameNodeInfo NNStarted",
     "NameNodeInfo TotalFiles",
+    "ReplicatedBlocksState HighestPriorityLowRedundancyReplicatedBlocks",
 ];
 
 /// Figures that two clusters with the same tree must have in common. Apache's FSNamesystem is a sample of

@@ -8,6 +8,7 @@ mod disks;
 mod failover;
 mod fsck;
 mod jmx;
+mod metrics;
 mod mishaps;
 mod native;
 mod orders;

@@ -163,7 +163,10 @@ impl Acks {
         let Some((heard, len)) = heard else { return Ok(false) };
         downstream.conn.consume(len);
         match heard {
-            Heard::Answer(answered) => self.answer(&answered, to)?,
+            Heard::Answer(answered) => {
+                downstream.note_round_trip(answered.downstream_ns());
+                self.answer(&answered, to)?;
+            }
             Heard::OutOfBand => {}
             Heard::Unexpected(unexpected) => log_lost(self.block, downstream, &unexpected),
         }

@@ -2,6 +2,7 @@
 
 use crate::store::write::Writable;
 use std::io;
+use std::time::Duration;
 use zerohop_proto::hdfs::Status;
 
 /// What the receiver asks of the DataNode around it.
@@ -12,6 +13,8 @@ pub(crate) trait Sink {
     fn progress(&mut self) -> io::Result<()> {
         Ok(())
     }
+    /// Packets were written, for metrics.
+    fn wrote(&mut self, _packets: usize, _bytes: u64, _took: Duration) {}
     /// A checksum did not fit.
     fn corrupt(&mut self) {}
     /// What a writer that was told to stop says to its client.

@@ -1,51 +1,56 @@
-//! What the beans are made of, taken under one lock.
+//! What records and beans are made of, taken under one lock.
 
 use crate::core::Core;
 use zerohop_namespace::NamespaceStats;
-use zerohop_namespace::blocks::{AdminState, BlockStats, NodeFilter, NodeReport};
+use zerohop_namespace::blocks::{BlockStats, NodeCounts, NodeFilter, NodeReport};
 
+/// Figures of blocks, names and DataNodes.
 pub(super) struct Figures {
     pub(super) blocks: BlockStats,
     pub(super) names: NamespaceStats,
-    pub(super) live: Vec<NodeReport>,
-    pub(super) dead: Vec<NodeReport>,
+    pub(super) nodes: NodeCounts,
+    /// Messages of DataNodes that wait for edits.
+    pub(super) pending_messages: usize,
     /// Why it is in safe mode.
     pub(super) tip: Option<String>,
-    /// Lines of files with blocks that have no good replica: the first page of them.
-    pub(super) corrupt_files: Vec<String>,
 }
 
 impl Figures {
     pub(super) fn take(core: &Core) -> Self {
         core.read(|namespace| {
-            let op = zerohop_namespace::OpContext::internal(core.clock.now());
-            let corrupt = namespace.view(&op).list_corrupt_file_blocks("/", None);
-            let (corrupt, _) = corrupt.unwrap_or_default();
             let safe_mode = namespace.blocks().safe_mode();
             Self {
                 blocks: namespace.blocks().stats(),
                 names: namespace.stats(),
+                nodes: namespace.blocks().datanodes().counts(),
+                pending_messages: namespace.blocks().pending_messages(),
+                tip: safe_mode.is_on().then(|| safe_mode.tip()),
+            }
+        })
+    }
+}
+
+/// What only beans for people show: each DataNode, and files that lack blocks.
+pub(super) struct Lists {
+    pub(super) live: Vec<NodeReport>,
+    pub(super) dead: Vec<NodeReport>,
+    /// Lines of files with blocks that have no good replica: the first page of them.
+    pub(super) corrupt_files: Vec<String>,
+}
+
+impl Lists {
+    pub(super) fn take(core: &Core) -> Self {
+        core.read(|namespace| {
+            let op = zerohop_namespace::OpContext::internal(core.clock.now());
+            let corrupt = namespace.view(&op).list_corrupt_file_blocks("/", None);
+            let (corrupt, _) = corrupt.unwrap_or_default();
+            Self {
                 live: namespace.blocks().datanodes().reports(NodeFilter::Live),
                 dead: namespace.blocks().datanodes().reports(NodeFilter::Dead),
-                tip: safe_mode.is_on().then(|| safe_mode.tip()),
                 corrupt_files: corrupt.iter().map(ToString::to_string).collect(),
             }
         })
     }
-
-    /// Volumes of live DataNodes that failed.
-    pub(super) fn failed_volumes(&self) -> u32 {
-        self.live.iter().map(|node| node.failed_volumes).sum()
-    }
-
-    /// Bytes that they had.
-    pub(super) fn capacity_lost(&self) -> u64 {
-        self.live.iter().map(|node| node.volume_failures.capacity_lost).sum()
-    }
-}
-
-pub(super) fn count(reports: &[NodeReport], state: AdminState) -> usize {
-    reports.iter().filter(|report| report.info.stats.admin == state).count()
 }
 
 pub(super) fn percent(part: u64, whole: u64) -> f64 {

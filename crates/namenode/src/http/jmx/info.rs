@@ -1,6 +1,6 @@
 //! NameNodeInfo: the cluster and its DataNodes; lists are JSON in a text, as Hadoop has them.
 
-use super::figures::{Figures, percent};
+use super::figures::{Figures, Lists, percent};
 use crate::core::Core;
 use crate::http::date;
 use crate::identity::{SOFTWARE_VERSION, build_version};
@@ -9,7 +9,7 @@ use zerohop_daemon::http::bean;
 use zerohop_daemon::process;
 use zerohop_namespace::blocks::{AdminState, NodeReport};
 
-pub(super) fn bean_of(core: &Core, figures: &Figures) -> Value {
+pub(super) fn bean_of(core: &Core, figures: &Figures, lists: &Lists) -> Value {
     let blocks = &figures.blocks;
     bean(
         "Hadoop:service=NameNode,name=NameNodeInfo",
@@ -33,15 +33,17 @@ pub(super) fn bean_of(core: &Core, figures: &Figures) -> Value {
             "BlockPoolId": &*core.identity.pool,
             "Version": format!("{SOFTWARE_VERSION}, {}", build_version()),
             "SoftwareVersion": SOFTWARE_VERSION,
+            "CompileInfo": format!("zerohop {}", build_version()),
+            "ProvidedCapacity": 0,
             "UpgradeFinalized": true,
             "NNStarted": date::java_date(core.started_ms),
             "NNStartedTimeInMillis": core.started_ms,
-            "LiveNodes": nodes(&figures.live, core).to_string(),
-            "DeadNodes": dead(&figures.dead, core).to_string(),
-            "DecomNodes": with_state(&figures.live, AdminState::DecommissionInProgress).to_string(),
-            "EnteringMaintenanceNodes": with_state(&figures.live, AdminState::EnteringMaintenance).to_string(),
-            "DistinctVersionCount": versions(&figures.live).len(),
-            "DistinctVersions": versions(&figures.live),
+            "LiveNodes": nodes(&lists.live, core).to_string(),
+            "DeadNodes": dead(&lists.dead, core).to_string(),
+            "DecomNodes": with_state(&lists.live, AdminState::DecommissionInProgress).to_string(),
+            "EnteringMaintenanceNodes": with_state(&lists.live, AdminState::EnteringMaintenance).to_string(),
+            "DistinctVersionCount": versions(&lists.live).len(),
+            "DistinctVersions": versions(&lists.live),
             "NameDirStatuses": name_dirs(core).to_string(),
             "NameDirSize": name_dir_sizes(core).to_string(),
             "JournalTransactionInfo": json!({
@@ -49,9 +51,9 @@ pub(super) fn bean_of(core: &Core, figures: &Figures) -> Value {
                 "MostRecentCheckpointTxId": core.checkpoints.last_txid().to_string(),
             }).to_string(),
             "NameJournalStatus": journals(core).to_string(),
-            "NodeUsage": usage(&figures.live).to_string(),
-            "CorruptFiles": json!(figures.corrupt_files).to_string(),
-            "CorruptFilesCount": figures.corrupt_files.len(),
+            "NodeUsage": usage(&lists.live).to_string(),
+            "CorruptFiles": json!(lists.corrupt_files).to_string(),
+            "CorruptFilesCount": lists.corrupt_files.len(),
             "HighestPriorityLowRedundancyReplicatedBlocks": blocks.low_redundancy_with_highest_priority,
             "HighestPriorityLowRedundancyECBlocks": 0,
             "RollingUpgradeStatus": rolling_upgrade(core),

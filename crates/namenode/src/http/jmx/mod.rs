@@ -1,24 +1,27 @@
-//! `/jmx`: the beans that people's scripts read, under Hadoop's names.
+//! `/jmx` and `/prom`: what people's scripts and dashboards read, under Hadoop's names.
 
+mod block_stats;
 mod figures;
 mod info;
-mod others;
+mod records;
+mod status;
 mod system;
 
 use crate::core::Core;
-use figures::Figures;
+use figures::{Figures, Lists};
+pub(super) use records::records;
 use serde_json::Value;
 
-/// All beans. Asks the disk for the sizes of the name directories.
+/// The beans that are no metrics. Asks the disk for the sizes of the name directories.
 pub(super) fn beans(core: &Core) -> Vec<Value> {
-    let figures = Figures::take(core);
+    let (figures, lists) = (Figures::take(core), Lists::take(core));
+    let system = system::record(core, &figures);
     vec![
-        info::bean_of(core, &figures),
-        system::system(core, &figures),
-        system::state(core, &figures),
-        system::replicated(&figures),
-        others::status(core),
-        others::activity(core),
-        others::runtime(core),
+        info::bean_of(core, &figures, &lists),
+        system::state(core, &figures, &system),
+        system::replicated(&system),
+        system::erasure_coded(&system),
+        block_stats::bean_of(&lists.live),
+        status::bean_of(core),
     ]
 }

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
-use zerohop_daemon::http::{MountPoint, Page};
+use zerohop_daemon::http::{Health, MountPoint, Page};
 use zerohop_pages::{Body, Content, Level, Notice, Section, Site};
 
 /// Programs wait so long for a NameNode that is loading.
@@ -67,9 +67,9 @@ async fn answer(State(starting): State<Starting>, request: Request) -> Response 
             return starting.page();
         }
         if request.uri().path().starts_with("/health") {
-            return Page::text("starting\n")
-                .with_status(StatusCode::SERVICE_UNAVAILABLE)
-                .into_response();
+            let health = Health::new().with("state", "starting");
+            let reason = "the NameNode is loading its namespace";
+            return health.with_problem(reason).page("NameNode").into_response();
         }
         // Programs that came early are answered when there is something to answer.
         let opened = tokio::time::timeout(WAIT_MAX, is_open.wait_for(|is_open| *is_open)).await;

@@ -52,6 +52,10 @@ pub(super) struct ClientProtocol;
 impl Protocol for ClientProtocol {
     const NAME: &'static str = "org.apache.hadoop.hdfs.protocol.ClientProtocol";
 
+    fn methods() -> Vec<&'static str> {
+        METHODS.keys().chain(UNSUPPORTED).copied().collect()
+    }
+
     fn call(call: Call<'_>, method: &str) -> Reply {
         match METHODS.get(method) {
             Some(answer) => answer(call),

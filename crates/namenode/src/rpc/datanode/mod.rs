@@ -18,6 +18,10 @@ pub(super) struct DatanodeProtocol;
 impl Protocol for DatanodeProtocol {
     const NAME: &'static str = "org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol";
 
+    fn methods() -> Vec<&'static str> {
+        vec!["sendHeartbeat", "blockReport", "blockReceivedAndDeleted", "cacheReport"]
+    }
+
     fn call(call: Call<'_>, method: &str) -> Reply {
         match method {
             "versionRequest" => version(call),

@@ -21,6 +21,7 @@ use zerohop_proto::hdfs::datanode::{
     ReceivedDeletedBlockInfoProto, StorageBlockReportProto, StorageReceivedDeletedBlocksProto,
     error_report_request_proto::ErrorCode,
 };
+use zerohop_system::clock;
 use zerohop_transport::rpc::server::Reply;
 use zerohop_wire::block_report::{Report, decode_longs};
 use zerohop_wire::{Block, BlockId, ExtendedBlock, JavaException};
@@ -44,7 +45,9 @@ pub(super) fn full(call: Call<'_>) -> Reply {
                 convert::storage_type(report.storage.storage_type),
             );
             let count = replicas.len();
+            let (begun, _under_way) = (clock::now(), core.activity.reports_under_way.during());
             let outcome = take_full_report(core, uuid, (&id, kind), replicas)?;
+            core.activity.block_reports.add_ms(clock::since(begun));
             log_report(&id, &request.registration.datanode_id, count, outcome);
         }
         let last = request
@@ -131,6 +134,7 @@ fn replicas(report: &StorageBlockReportProto) -> RpcResult<Vec<ReportedReplica>>
 
 pub(super) fn incremental(call: Call<'_>) -> Reply {
     let core = call.core;
+    core.activity.incremental_reports.increment();
     let take = || -> RpcResult<BlockReceivedAndDeletedResponseProto> {
         let request: BlockReceivedAndDeletedRequestProto = decode(call.param.clone())?;
         check_sender(core, &request.registration)?;
@@ -175,12 +179,14 @@ pub(super) fn cache(call: Call<'_>) -> Reply {
         check_sender(core, &q.registration)?;
         let uuid = &q.registration.datanode_id.datanode_uuid;
         let held = q.blocks.iter().map(|id| BlockId(*id as i64));
+        let begun = clock::now();
         if core.settings.namespace_params.caching_enabled {
             core.write(|namespace| {
                 namespace.blocks_mut().datanode_manager().cache_report(uuid, held)
             })
             .0?;
         }
+        core.activity.cache_reports.add_ms(clock::since(begun));
         Ok(CacheReportResponseProto { cmd: None })
     })
 }

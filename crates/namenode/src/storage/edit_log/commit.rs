@@ -59,8 +59,8 @@ pub(super) fn run(shared: &Shared, mut journals: StoredLog, on_failure: OnFailur
         }
         let took = clock::since(begun);
         shared.synced.store(batch.last, Ordering::Release);
-        shared.syncs.fetch_add(1, Ordering::Relaxed);
-        shared.sync_us.fetch_add(took.as_micros() as u64, Ordering::Relaxed);
+        let count = u64::try_from(batch.last + 1 - batch.first).unwrap_or(0);
+        shared.metrics.synced(count, took);
         wake(shared, batch.last, &mut wakers);
         let wait = took.min(GATHER_MAX);
         if wait >= GATHER_MIN && batch.callers > 0 && patience.is_there() {
@@ -192,7 +192,8 @@ mod tests {
 
     #[test]
     fn a_panic_fails_all_callers_that_wait_and_tells_the_namenode() {
-        let shared = Arc::new(Shared::new(State { last: 1, ..State::before(1) }, 0));
+        let shared =
+            Arc::new(Shared::new(State { last: 1, ..State::before(1) }, 0, &Arc::default()));
         let sync = PendingSync::new(&shared, 1);
         let (told, failures) = mpsc::channel();
         let for_thread = Arc::clone(&shared);

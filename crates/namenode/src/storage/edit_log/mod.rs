@@ -12,11 +12,13 @@ mod commit;
 mod copies;
 mod journal_set;
 mod member;
+mod metrics;
 mod pending_sync;
 mod shared;
 mod stored_log;
 mod thread_waiters;
 
+pub use metrics::EditLogMetrics;
 pub use pending_sync::PendingSync;
 pub use shared::JournalFailed;
 
@@ -45,10 +47,12 @@ pub struct EditLog {
 pub struct EditLogStats {
     /// Transactions logged.
     pub transactions: u64,
-    /// Syncs made.
+    /// Syncs made since the process was started.
     pub syncs: u64,
     /// Time spent writing and syncing, microseconds.
     pub sync_us: u64,
+    /// Transactions that wait for their sync.
+    pub pending: u64,
     /// The last transaction logged.
     pub last_txid: i64,
     /// The last transaction that is durable.
@@ -67,6 +71,7 @@ impl EditLog {
         on_failure: impl FnOnce(&JournalFailed) + Send + 'static,
     ) -> Result<Self, StorageError> {
         let is_shared = storage.has_shared_edits();
+        let metrics = Arc::clone(storage.log_metrics());
         let mut journals = StoredLog::new(storage);
         journals.begin(next_txid)?;
         let mut state = State { is_shared, ..State::before(next_txid) };
@@ -74,7 +79,7 @@ impl EditLog {
         let first = std::mem::take(&mut state.pending);
         journals.write(&Batch { first: TxId(next_txid), count: 1, records: &first.bytes })?;
         journals.mark_seen(next_txid)?;
-        let shared = Arc::new(Shared::new(state, next_txid));
+        let shared = Arc::new(Shared::new(state, next_txid, &metrics));
         let on_failure: OnFailure = Box::new(on_failure);
         let for_thread = Arc::clone(&shared);
         let committer = std::thread::Builder::new()
@@ -85,9 +90,12 @@ impl EditLog {
     }
 
     /// That of a NameNode that has not written yet, behind transaction `last`: nothing can be logged.
-    pub fn closed(last: i64) -> Self {
+    pub fn closed(last: i64, storage: &NameStorage) -> Self {
         let state = State { closed: true, ..State::before(last + 1) };
-        Self { shared: Arc::new(Shared::new(state, last)), committer: Mutex::new(None) }
+        Self {
+            shared: Arc::new(Shared::new(state, last, storage.log_metrics())),
+            committer: Mutex::new(None),
+        }
     }
 
     /// Gives each operation the next transaction id and puts it into the batch that is written
@@ -152,8 +160,10 @@ impl EditLog {
         let state = self.shared.state.lock();
         EditLogStats {
             transactions: (state.last - state.start + 1) as u64,
-            syncs: self.shared.syncs.load(Ordering::Relaxed),
-            sync_us: self.shared.sync_us.load(Ordering::Relaxed),
+            syncs: self.shared.metrics.syncs.count(),
+            sync_us: self.shared.metrics.sync_us.get(),
+            pending: u64::try_from(state.last - self.shared.synced.load(Ordering::Relaxed))
+                .unwrap_or(0),
             last_txid: state.last,
             synced_txid: self.shared.synced.load(Ordering::Relaxed),
             segment_first_txid: state.segment_first,

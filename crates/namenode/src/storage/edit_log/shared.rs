@@ -1,9 +1,10 @@
 //! What the log's callers, its committer and those who wait share.
 
+use super::metrics::EditLogMetrics;
 use parking_lot::{Condvar, Mutex};
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicI64};
 use std::task::Waker;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use zerohop_journal::layout::LayoutVersion;
@@ -21,8 +22,7 @@ pub(super) struct Shared {
     pub(super) synced: AtomicI64,
     /// `failure` of the state is set.
     pub(super) failed: AtomicBool,
-    pub(super) syncs: AtomicU64,
-    pub(super) sync_us: AtomicU64,
+    pub(super) metrics: Arc<EditLogMetrics>,
 }
 
 /// segment_first <= last + 1, and synced <= last.
@@ -160,14 +160,13 @@ impl Drop for WakeCommitterOnDrop {
 
 impl Shared {
     /// With everything up to `synced` durable.
-    pub(super) fn new(state: State, synced: i64) -> Self {
+    pub(super) fn new(state: State, synced: i64, metrics: &Arc<EditLogMetrics>) -> Self {
         Self {
             state: Mutex::new(state),
             work: Condvar::new(),
             synced: AtomicI64::new(synced),
             failed: AtomicBool::new(false),
-            syncs: AtomicU64::new(0),
-            sync_us: AtomicU64::new(0),
+            metrics: Arc::clone(metrics),
         }
     }
 

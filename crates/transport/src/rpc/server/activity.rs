@@ -1,16 +1,19 @@
 //! What the calls of a server do: which are running, how often each method was called and how long it took.
 
-use super::interval::IntervalMean;
+use super::counters::ServerCounters;
+use super::fair::CallQueue;
 use super::slow_calls::{CallTimes, SlowCallSettings};
+use bytes::Bytes;
 use parking_lot::Mutex;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
+use zerohop_daemon::metrics::{IntervalMean, Intervals, QuantilesOverTime};
 use zerohop_system::clock;
-use zerohop_wire::CallerIdentity;
+use zerohop_wire::{CallerIdentity, RemoteException};
 
 /// Connections share the counters of few others, so that calls seldom wait for each other here.
 const SHARDS: usize = 16;
@@ -39,8 +42,36 @@ pub struct CallActivity {
     shards: [Mutex<Shard>; SHARDS],
     slow: SlowCallSettings,
     slow_calls: AtomicU64,
+    successes: AtomicU64,
     received: AtomicU64,
     sent: AtomicU64,
+    counters: Arc<ServerCounters>,
+    quantiles: CallQuantiles,
+    /// Where calls are scheduled: those that wait for a handler.
+    queue: Weak<CallQueue>,
+}
+
+/// Percentiles of the times of calls, in milliseconds (`rpc.metrics.quantile.enable`).
+#[derive(Debug)]
+pub(super) struct CallQuantiles {
+    pub(super) queue: QuantilesOverTime,
+    pub(super) lock: QuantilesOverTime,
+    pub(super) processing: QuantilesOverTime,
+}
+
+impl CallQuantiles {
+    fn new(intervals: &Intervals) -> Self {
+        let [queue, lock, processing] = [(); 3].map(|()| QuantilesOverTime::new(intervals));
+        Self { queue, lock, processing }
+    }
+
+    fn add(&self, queue: Duration, lock: Duration, processing: Duration) {
+        for (quantiles, took) in
+            [(&self.queue, queue), (&self.lock, lock), (&self.processing, processing)]
+        {
+            quantiles.add(u64::try_from(took.as_millis()).unwrap_or(u64::MAX));
+        }
+    }
 }
 
 #[derive(Default)]
@@ -48,6 +79,8 @@ struct Shard {
     running: HashMap<u64, Running>,
     next: u64,
     methods: HashMap<Arc<str>, MethodTimes>,
+    /// Calls that were refused or failed, by the name of the exception.
+    failures: HashMap<Arc<str>, MethodTimes>,
     queue: IntervalMean,
     lock: IntervalMean,
     processing: IntervalMean,
@@ -71,12 +104,33 @@ pub struct MethodTimes {
     /// How long all of them took.
     pub total: Duration,
     interval: IntervalMean,
+    /// From the arrival on.
+    overall: IntervalMean,
 }
 
 impl MethodTimes {
     /// Milliseconds that a call took lately.
     pub fn mean_ms(&self, now: Instant) -> f64 {
-        self.interval.mean_ms(now)
+        self.interval.mean(now)
+    }
+
+    /// The same with the wait for a thread.
+    pub(super) fn overall_mean_ms(&self, now: Instant) -> f64 {
+        self.overall.mean(now)
+    }
+
+    fn add(&mut self, now: Instant, processing: Duration, overall: Duration) {
+        self.count += 1;
+        self.total += processing;
+        self.interval.add(now, ms(processing));
+        self.overall.add(now, ms(overall));
+    }
+
+    fn merge(&mut self, other: &Self, now: Instant) {
+        self.count += other.count;
+        self.total += other.total;
+        self.interval.merge(&other.interval, now);
+        self.overall.merge(&other.overall, now);
     }
 }
 
@@ -96,8 +150,14 @@ pub struct RunningCallInfo {
 /// Figures of all calls of a server.
 #[derive(Clone, Debug, Default)]
 pub struct ActivityFigures {
+    /// Calls that have arrived.
+    pub begun: u64,
+    /// Those that have no answer yet.
+    pub running: usize,
     /// Calls that have ended.
     pub count: u64,
+    /// Those that were carried out.
+    pub successes: u64,
     /// Milliseconds that calls waited for a thread lately.
     pub queue_ms: f64,
     /// Milliseconds that they waited for locks lately.
@@ -112,17 +172,41 @@ pub struct ActivityFigures {
     pub sent: u64,
     /// By method, in order of name.
     pub methods: Vec<(Arc<str>, MethodTimes)>,
+    /// Those that failed, by the exception's name.
+    pub failures: Vec<(Arc<str>, MethodTimes)>,
 }
 
 impl CallActivity {
-    pub(super) fn new(slow: SlowCallSettings) -> Self {
+    pub(super) fn new(
+        slow: SlowCallSettings,
+        intervals: &Intervals,
+        counters: Arc<ServerCounters>,
+        queue: Option<&Arc<CallQueue>>,
+    ) -> Self {
         Self {
             shards: Default::default(),
             slow,
             slow_calls: AtomicU64::new(0),
+            successes: AtomicU64::new(0),
             received: AtomicU64::new(0),
             sent: AtomicU64::new(0),
+            counters,
+            quantiles: CallQuantiles::new(intervals),
+            queue: queue.map(Arc::downgrade).unwrap_or_default(),
         }
+    }
+
+    pub(super) fn counters(&self) -> &ServerCounters {
+        &self.counters
+    }
+
+    pub(super) fn quantiles(&self) -> &CallQuantiles {
+        &self.quantiles
+    }
+
+    /// Calls that wait for a handler.
+    pub(super) fn queue_length(&self) -> usize {
+        self.queue.upgrade().map_or(0, |queue| queue.len())
     }
 
     /// A call begins; it ends when what this returns is dropped.
@@ -150,6 +234,7 @@ impl CallActivity {
             shard,
             id,
             times: Mutex::new(CallTimes::begin(begun)),
+            failure: OnceLock::new(),
         })
     }
 
@@ -157,25 +242,27 @@ impl CallActivity {
         self.sent.fetch_add(len as u64, Ordering::Relaxed);
     }
 
-    fn end(&self, shard: usize, id: u64, times: CallTimes) {
+    fn end(&self, shard: usize, id: u64, times: CallTimes, failure: Option<Arc<str>>) {
         let now = clock::now();
         let Some(shard) = self.shards.get(shard) else { return };
         let mut shard = shard.lock();
         let Some(call) = shard.running.remove(&id) else { return };
         let processing = now.saturating_duration_since(times.started);
-        shard.queue.add(now, times.queued());
-        shard.lock.add(now, times.locked);
-        shard.processing.add(now, processing);
-        let ms = processing.as_secs_f64() * 1000.0;
-        shard.sum_ms += ms;
-        shard.squares_ms += ms * ms;
+        let overall = processing + times.queued();
+        shard.queue.add(now, ms(times.queued()));
+        shard.lock.add(now, ms(times.locked));
+        shard.processing.add(now, ms(processing));
+        shard.sum_ms += ms(processing);
+        shard.squares_ms += ms(processing) * ms(processing);
         let (count, sum, squares) = (shard.processing.count(), shard.sum_ms, shard.squares_ms);
         if let Some(method) = shard.methods.get_mut(&call.method) {
-            method.count += 1;
-            method.total += processing;
-            method.interval.add(now, processing);
+            method.add(now, processing, overall);
+        }
+        if let Some(exception) = failure {
+            shard.failures.entry(exception).or_default().add(now, processing, overall);
         }
         drop(shard);
+        self.quantiles.add(times.queued(), times.locked, processing);
         if self.slow.is_slow(processing, count, sum, squares) {
             self.slow_calls.fetch_add(1, Ordering::Relaxed);
             let (method, user) = (&call.method, call.identity.user());
@@ -203,7 +290,8 @@ impl CallActivity {
     /// What has been counted.
     pub fn figures(&self) -> ActivityFigures {
         let now = clock::now();
-        let mut methods: HashMap<Arc<str>, MethodTimes> = HashMap::new();
+        let (mut methods, mut failures) = (HashMap::new(), HashMap::new());
+        let (mut begun, mut running) = (0, 0);
         let (mut queue, mut lock, mut processing) =
             (IntervalMean::default(), IntervalMean::default(), IntervalMean::default());
         for shard in &self.shards {
@@ -211,27 +299,44 @@ impl CallActivity {
             queue.merge(&shard.queue, now);
             lock.merge(&shard.lock, now);
             processing.merge(&shard.processing, now);
-            for (name, times) in &shard.methods {
-                let all = methods.entry(Arc::clone(name)).or_default();
-                all.count += times.count;
-                all.total += times.total;
-                all.interval.merge(&times.interval, now);
-            }
+            begun += shard.next;
+            running += shard.running.len();
+            merge(&mut methods, &shard.methods, now);
+            merge(&mut failures, &shard.failures, now);
         }
-        let mut methods: Vec<_> =
-            methods.into_iter().filter(|(_, times)| times.count > 0).collect();
-        methods.sort_by(|(one, _), (other, _)| one.cmp(other));
         ActivityFigures {
+            begun,
+            running,
             count: processing.count(),
-            queue_ms: queue.mean_ms(now),
-            lock_ms: lock.mean_ms(now),
-            processing_ms: processing.mean_ms(now),
+            successes: self.successes.load(Ordering::Relaxed),
+            queue_ms: queue.mean(now),
+            lock_ms: lock.mean(now),
+            processing_ms: processing.mean(now),
             slow: self.slow_calls.load(Ordering::Relaxed),
             received: self.received.load(Ordering::Relaxed),
             sent: self.sent.load(Ordering::Relaxed),
-            methods,
+            methods: sorted(methods),
+            failures: sorted(failures),
         }
     }
+}
+
+type ByName = HashMap<Arc<str>, MethodTimes>;
+
+fn merge(all: &mut ByName, shard: &ByName, now: Instant) {
+    for (name, times) in shard {
+        all.entry(Arc::clone(name)).or_default().merge(times, now);
+    }
+}
+
+fn sorted(all: ByName) -> Vec<(Arc<str>, MethodTimes)> {
+    let mut found: Vec<_> = all.into_iter().filter(|(_, times)| times.count > 0).collect();
+    found.sort_by(|(one, _), (other, _)| one.cmp(other));
+    found
+}
+
+fn ms(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
 }
 
 impl Shard {
@@ -252,6 +357,8 @@ pub(super) struct RunningCall {
     shard: usize,
     id: u64,
     times: Mutex<CallTimes>,
+    /// The name of the exception that it was answered with.
+    failure: OnceLock<Arc<str>>,
 }
 
 impl RunningCall {
@@ -259,6 +366,14 @@ impl RunningCall {
     pub(super) fn started(&self) {
         take_lock_wait();
         self.times.lock().started = clock::now();
+    }
+
+    /// This is the answer.
+    pub(super) fn answered(&self, answer: &Result<Bytes, RemoteException>) {
+        match answer {
+            Ok(_) => _ = self.activity.successes.fetch_add(1, Ordering::Relaxed),
+            Err(exception) => _ = self.failure.set(simple_name(&exception.class).into()),
+        }
     }
 
     /// The service has answered, or has promised to.
@@ -278,16 +393,22 @@ impl std::fmt::Debug for RunningCall {
 impl Drop for RunningCall {
     fn drop(&mut self) {
         let times = *self.times.get_mut();
-        self.activity.end(self.shard, self.id, times);
+        self.activity.end(self.shard, self.id, times, self.failure.take());
     }
 }
 
+/// The name of a Java class without its package and outer class.
+fn simple_name(class: &str) -> &str {
+    class.rsplit(['.', '$']).next().unwrap_or(class)
+}
+
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn activity() -> Arc<CallActivity> {
-        Arc::new(CallActivity::new(SlowCallSettings::default()))
+    pub(in crate::rpc::server) fn activity() -> Arc<CallActivity> {
+        let (slow, intervals) = (SlowCallSettings::default(), Intervals::default());
+        Arc::new(CallActivity::new(slow, &intervals, Arc::default(), None))
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::alignment::Admission;
 use super::contact::{Contact, Progress};
+use super::counters::UserConnection;
 use super::dispatch::Services;
 use super::fair::Place;
 use super::handshake::{Handshake, Step};
@@ -60,6 +61,7 @@ pub(super) async fn serve(mut stream: TcpStream, remote: SocketAddr, shared: &Ar
         output: BytesMut::new(),
         waiting: Waiting::new(shared),
         authorizing: None,
+        user: None,
         closing: false,
         contact,
     };
@@ -82,6 +84,7 @@ async fn within<T>(limit: Duration, work: impl Future<Output = T>) -> Option<T> 
 
 /// Says why a connection was closed; at a limited rate, as every peer can make many.
 fn log_closed(shared: &Shared, remote: SocketAddr, reason: &str) {
+    shared.counters.dropped_connections.increment();
     if shared.closed.allow() {
         tracing::warn!(
             "IPC Server on {}: closed the connection from {remote}: {reason}",
@@ -147,6 +150,8 @@ struct Connection {
     waiting: Waiting,
     /// Says whether a proxy user may act for another; nothing is read meanwhile.
     authorizing: Option<Authorization>,
+    /// Counted since it is known who is at the other end.
+    user: Option<UserConnection>,
     /// A fatal answer is in `output`; nothing more is read.
     closing: bool,
     contact: Contact,
@@ -255,13 +260,14 @@ impl Connection {
     fn is_overloaded(&self) -> bool {
         // Each user's share of the queue is limited instead.
         self.shared.queue.is_none()
-            && self.shared.waiting.load(Ordering::Relaxed) >= self.shared.options.waiting_calls_max
+            && self.shared.counters.waiting.load(Ordering::Relaxed)
+                >= self.shared.options.waiting_calls_max
     }
 
     fn is_idle(&self) -> bool {
         let options = &self.shared.options;
         self.waiting.is_empty()
-            && self.shared.connections.load(Ordering::Relaxed) > options.idle_threshold
+            && self.shared.counters.connections.load(Ordering::Relaxed) > options.idle_threshold
             && self.contact.silence(clock::now()) > options.idle_after
     }
 
@@ -283,6 +289,7 @@ impl Connection {
     }
 
     fn fail(&mut self, call: Answered, failure: &Failure) {
+        self.count_failure(failure);
         if failure.fatal {
             tracing::warn!(
                 "IPC Server on {}: {} from {}",
@@ -296,10 +303,38 @@ impl Connection {
         response::put_failure(&mut self.output, call, failure);
     }
 
+    fn count_failure(&self, failure: &Failure) {
+        let counters = &self.shared.counters;
+        match failure.detail {
+            RpcErrorCodeProto::FatalUnauthorized => counters.authentication_failures.increment(),
+            RpcErrorCodeProto::ErrorRpcServer => {
+                counters.backoff.increment();
+                counters.backoff_disconnected.add(u64::from(failure.fatal));
+            }
+            _ => {}
+        }
+    }
+
+    /// Counts a connection when it is known who is at its other end.
+    fn count_user(&mut self) {
+        if self.user.is_none()
+            && let Ok(peer) = self.handshake.peer()
+        {
+            let counters = &self.shared.counters;
+            counters.authentication_successes.increment();
+            counters.authorization_successes.increment();
+            self.user = Some(counters.count_connection(peer.identity.user()));
+        }
+    }
+
     fn authorized(&mut self, verdict: Result<(), RemoteException>) {
-        if let Err(failure) = self.handshake.authorized(verdict) {
-            let call_id = special_call::CONNECTION_CONTEXT;
-            self.fail(Answered { call_id, ..Answered::unknown() }, &failure);
+        match self.handshake.authorized(verdict) {
+            Ok(()) => self.count_user(),
+            Err(failure) => {
+                self.shared.counters.authorization_failures.increment();
+                let call_id = special_call::CONNECTION_CONTEXT;
+                self.fail(Answered { call_id, ..Answered::unknown() }, &failure);
+            }
         }
     }
 
@@ -320,7 +355,7 @@ impl Connection {
 
     fn serve_special(&mut self, call_id: i32, body: &mut Bytes) -> Result<(), Failure> {
         match self.handshake.step(call_id, body)? {
-            Step::Silent => {}
+            Step::Silent => self.count_user(),
             Step::Authorize { real, user } => {
                 let (proxies, from) =
                     (Arc::clone(&self.shared.options.proxy_users), self.remote.ip());
@@ -420,6 +455,9 @@ impl Connection {
 
     fn answer(&mut self, call: Answered, result: Result<Bytes, RemoteException>) {
         let call = Answered { state_id: self.shared.last_seen(), ..call };
+        if let Some(running) = &call.running {
+            running.answered(&result);
+        }
         let before = self.output.len();
         response::put_result(&mut self.output, call, result);
         let length = self.output.len() - before;

@@ -3,6 +3,7 @@
 use super::activity::CallActivity;
 use super::alignment::StateAlignment;
 use super::connection;
+use super::counters::ServerCounters;
 use super::fair::{CallQueue, Handlers};
 use super::options::ServerOptions;
 use super::readers::Readers;
@@ -12,7 +13,7 @@ use parking_lot::Mutex;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, TcpListener as StdListener};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
@@ -48,14 +49,19 @@ impl RpcServer {
             .fair
             .as_ref()
             .map(|fair| Arc::new(CallQueue::new(fair, options.waiting_calls_max)));
-        let activity = Arc::new(CallActivity::new(options.slow_calls));
+        let counters = Arc::<ServerCounters>::default();
+        let activity = Arc::new(CallActivity::new(
+            options.slow_calls,
+            &options.quantiles,
+            Arc::clone(&counters),
+            queue.as_ref(),
+        ));
         let shared = Arc::new(Shared {
             queue,
             activity,
             options,
             services: Mutex::default(),
-            waiting: AtomicUsize::new(0),
-            connections: AtomicUsize::new(0),
+            counters,
             closed: LogLimiter::default(),
             alignment: OnceLock::new(),
         });
@@ -72,6 +78,7 @@ impl RpcServer {
 
     /// Offers a protocol to connections that are made from now on.
     pub fn register(&self, service: Arc<dyn RpcService>) {
+        self.shared.counters.know_methods(service.methods());
         let mut services = self.shared.services.lock();
         Arc::make_mut(&mut services).insert(service);
     }
@@ -88,7 +95,7 @@ impl RpcServer {
 
     /// Connections that are open.
     pub fn connections(&self) -> usize {
-        self.shared.connections.load(Ordering::Relaxed)
+        self.shared.counters.connections.load(Ordering::Relaxed)
     }
 
     /// What its calls do.
@@ -98,7 +105,7 @@ impl RpcServer {
 
     /// Calls that wait for their answer.
     pub fn waiting_calls(&self) -> usize {
-        self.shared.waiting.load(Ordering::Relaxed)
+        self.shared.counters.waiting.load(Ordering::Relaxed)
     }
 
     /// Serves, inside the caller's tokio runtime or by the threads that the options ask for. A
@@ -178,7 +185,8 @@ fn admit(
     remote: SocketAddr,
 ) {
     let limit = shared.options.connections_max;
-    if shared.connections.load(Ordering::Relaxed) >= limit {
+    if shared.counters.connections.load(Ordering::Relaxed) >= limit {
+        shared.counters.dropped_connections.increment();
         if shared.closed.allow() {
             tracing::warn!(
                 "IPC Server on {}: {limit} connections are open, closed the one from {remote} \
@@ -191,7 +199,7 @@ fn admit(
     if let Err(error) = stream.set_nodelay(shared.options.tcp_nodelay) {
         tracing::debug!("{remote}: {error}");
     }
-    shared.connections.fetch_add(1, Ordering::Relaxed);
+    shared.counters.connections.fetch_add(1, Ordering::Relaxed);
     let counted = Counted(Arc::clone(shared));
     let serve = move |stream| async move {
         connection::serve(stream, remote, &counted.0).await;
@@ -207,6 +215,6 @@ struct Counted(Arc<Shared>);
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+        self.0.counters.connections.fetch_sub(1, Ordering::Relaxed);
     }
 }

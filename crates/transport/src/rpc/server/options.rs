@@ -6,6 +6,7 @@ use super::slow_calls::SlowCallSettings;
 use std::sync::Arc;
 use std::time::Duration;
 use zerohop_conf::{Conf, ConfError, keys};
+use zerohop_daemon::metrics::Intervals;
 
 /// A server's limits, with Hadoop's defaults.
 #[derive(Clone, Debug)]
@@ -51,6 +52,8 @@ pub struct ServerOptions {
     pub readers: usize,
     /// What counts as a slow call (`ipc.server.log.slow.rpc`).
     pub slow_calls: SlowCallSettings,
+    /// Over which intervals percentiles of calls' times are kept (`rpc.metrics.percentiles.intervals`).
+    pub quantiles: Intervals,
     /// Who may act for whom.
     pub proxy_users: Arc<ProxyUsers>,
 }
@@ -85,9 +88,19 @@ impl ServerOptions {
             response_len_logged: positive(conf.get(&keys::IPC_SERVER_MAX_RESPONSE_SIZE)?),
             readers: 0,
             slow_calls: SlowCallSettings::from_conf(conf)?,
+            quantiles: quantiles(conf)?,
             proxy_users: Arc::new(ProxyUsers::from_conf(conf)),
         })
     }
+}
+
+/// None unless `rpc.metrics.quantile.enable`.
+fn quantiles(conf: &Conf) -> Result<Intervals, ConfError> {
+    if !conf.get(&keys::RPC_METRICS_QUANTILE_ENABLE)? {
+        return Ok(Intervals::default());
+    }
+    let key = &keys::RPC_METRICS_PERCENTILES_INTERVALS;
+    conf.get_as(key, Intervals::EXPECTED, |list| Intervals::parse(&list))
 }
 
 impl ServerOptions {

@@ -18,7 +18,6 @@ pub(super) struct Answered {
     /// The last transaction of the state that the answer comes from.
     pub(super) state_id: Option<i64>,
     /// Runs until this is dropped, when the answer is made.
-    #[expect(dead_code, reason = "it is there to be dropped")]
     pub(super) running: Option<Arc<RunningCall>>,
 }
 

@@ -17,6 +17,11 @@ pub trait RpcService: Send + Sync {
     /// The protocol's version; 1 for all of Hadoop's today.
     fn version(&self) -> u64;
 
+    /// Methods that metrics show before their first call, too: a rate needs the 0 before the 1.
+    fn methods(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     /// Answers one call. Runs on the connection's task: it must not block for long; what has to
     /// wait is returned as [`Reply::Later`]. `param` is the request message, undecoded.
     fn call(self: Arc<Self>, context: CallContext, method: &str, param: Bytes) -> Reply;

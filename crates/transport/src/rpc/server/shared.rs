@@ -2,6 +2,7 @@
 
 use super::activity::{CallActivity, RunningCall};
 use super::alignment::{Admission, StateAlignment};
+use super::counters::ServerCounters;
 use super::dispatch::Services;
 use super::fair::{CallQueue, QueuedCall};
 use super::options::ServerOptions;
@@ -10,7 +11,6 @@ use super::request::MethodHeader;
 use super::service::{CallContext, Reply, RpcService};
 use bytes::Bytes;
 use parking_lot::Mutex;
-use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 use zerohop_daemon::log_limiter::LogLimiter;
 
@@ -18,9 +18,7 @@ use zerohop_daemon::log_limiter::LogLimiter;
 pub(super) struct Shared {
     pub(super) options: ServerOptions,
     pub(super) services: Mutex<Arc<Services>>,
-    /// Calls that wait for their [`Reply::Later`](super::Reply::Later).
-    pub(super) waiting: AtomicUsize,
-    pub(super) connections: AtomicUsize,
+    pub(super) counters: Arc<ServerCounters>,
     /// Lines about connections that were closed or not taken.
     pub(super) closed: LogLimiter,
     /// Calls that wait for a handler, where calls are scheduled.

@@ -34,12 +34,12 @@ impl Waiting {
     }
 
     pub(super) fn add_later(&mut self, call: Answered, future: LaterReply) {
-        self.shared.waiting.fetch_add(1, Ordering::Relaxed);
+        self.shared.counters.waiting.fetch_add(1, Ordering::Relaxed);
         self.later.push(Later { call: Some(call), future });
     }
 
     pub(super) fn add_gated(&mut self, call: Answered, answer: Answer, gate: Box<dyn Gate>) {
-        self.shared.waiting.fetch_add(1, Ordering::Relaxed);
+        self.shared.counters.waiting.fetch_add(1, Ordering::Relaxed);
         self.gated.push_back((call, answer, gate));
     }
 
@@ -53,7 +53,7 @@ impl Waiting {
                 _ => return Poll::Pending,
             },
         };
-        self.shared.waiting.fetch_sub(1, Ordering::Relaxed);
+        self.shared.counters.waiting.fetch_sub(1, Ordering::Relaxed);
         Poll::Ready(next)
     }
 
@@ -69,7 +69,10 @@ impl Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        self.shared.waiting.fetch_sub(self.later.len() + self.gated.len(), Ordering::Relaxed);
+        self.shared
+            .counters
+            .waiting
+            .fetch_sub(self.later.len() + self.gated.len(), Ordering::Relaxed);
     }
 }
 

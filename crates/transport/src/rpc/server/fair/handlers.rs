@@ -65,6 +65,11 @@ impl CallQueue {
         }
     }
 
+    /// Calls that wait for a handler.
+    pub(in crate::rpc::server) fn len(&self) -> usize {
+        self.state.lock().queue.len()
+    }
+
     /// What a call of this user would find.
     pub(in crate::rpc::server) fn place_for(&self, user: &str) -> Place {
         let mut state = self.state.lock();

@@ -31,6 +31,11 @@ impl<T> FairQueue<T> {
         Self { queues: queues.collect(), turn: 0, left: weights.first().copied().unwrap_or(1) }
     }
 
+    /// Calls that wait.
+    pub(super) fn len(&self) -> usize {
+        self.queues.iter().map(|queue| queue.calls.len()).sum()
+    }
+
     /// Whether a call of this priority finds a place, if need be in a queue of a lower one.
     pub(super) fn has_room(&self, level: usize) -> bool {
         self.queues.iter().skip(level).any(|queue| queue.calls.len() < queue.capacity)

@@ -1,11 +1,10 @@
-//! NameNodeStatus, NameNodeActivity and what stands in for Java's own beans.
+//! NameNodeStatus.
 
 use crate::core::Core;
-use crate::identity::LAYOUT_VERSION;
 use serde_json::{Value, json};
 use zerohop_daemon::http::bean;
 
-pub(super) fn status(core: &Core) -> Value {
+pub(super) fn bean_of(core: &Core) -> Value {
     bean(
         "Hadoop:service=NameNode,name=NameNodeStatus",
         "org.apache.hadoop.hdfs.server.namenode.NameNode",
@@ -60,33 +59,4 @@ fn slow_disks(core: &Core) -> Option<String> {
     });
     let slow: Vec<Value> = slow.collect();
     (!slow.is_empty()).then(|| Value::Array(slow).to_string())
-}
-
-pub(super) fn activity(core: &Core) -> Value {
-    let log = core.log().stats();
-    bean(
-        "Hadoop:service=NameNode,name=NameNodeActivity",
-        "NameNodeActivity",
-        json!({
-            "tag.Context": "dfs",
-            "TransactionsNumOps": log.transactions,
-            "SyncsNumOps": log.syncs,
-            "SyncsAvgTime": if log.syncs == 0 { 0.0 } else { log.sync_us as f64 / 1000.0 / log.syncs as f64 },
-            "LayoutVersion": LAYOUT_VERSION,
-        }),
-    )
-}
-
-pub(super) fn runtime(core: &Core) -> Value {
-    let now = core.clock.now();
-    bean(
-        "java.lang:type=Runtime",
-        "sun.management.RuntimeImpl",
-        json!({
-            "StartTime": core.started_ms,
-            "Uptime": now.mono_ms,
-            "VmName": "zerohop (no Java virtual machine)",
-            "SpecVersion": "",
-        }),
-    )
 }
