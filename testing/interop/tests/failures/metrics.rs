@@ -75,8 +75,11 @@ fn common(cluster: &Cluster, name: &str) -> String {
     let site = &cluster.site;
     let ports = [site.rpc_port, site.http_port].into_iter().chain(site.data_ports.clone());
     let ports = ports.chain(site.info_ports.clone()).chain(site.ipc_ports.clone());
-    let directory = cluster.directory().display().to_string();
-    let mut name = name.replace(&directory, "DIR");
+    let given = cluster.directory().to_owned();
+    let real = given.canonicalize().unwrap_or_else(|_| given.clone());
+    let directories = [given, real].map(|directory| directory.display().to_string());
+    let mut name =
+        directories.iter().fold(name.to_owned(), |name, known| name.replace(known, "DIR"));
     for port in ports {
         name = name.replace(&port.to_string(), "PORT");
     }

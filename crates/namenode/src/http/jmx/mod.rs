@@ -9,8 +9,13 @@ mod system;
 
 use crate::core::Core;
 use figures::{Figures, Lists};
-pub(super) use records::records;
 use serde_json::Value;
+use zerohop_daemon::metrics::Record;
+
+/// The metrics.
+pub(super) fn records(core: &Core) -> Vec<Record> {
+    records::all(core)
+}
 
 /// The beans that are no metrics. Asks the disk for the sizes of the name directories.
 pub(super) fn beans(core: &Core) -> Vec<Value> {

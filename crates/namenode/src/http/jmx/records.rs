@@ -10,7 +10,7 @@ use zerohop_daemon::metrics::{Number, RateFigures, Record};
 const RPC_SERVER: &str = "ClientNamenodeProtocol";
 
 /// All records.
-pub(in crate::http) fn records(core: &Core) -> Vec<Record> {
+pub(super) fn all(core: &Core) -> Vec<Record> {
     let figures = Figures::take(core);
     let mut records = vec![
         super::system::record(core, &figures),

@@ -1,7 +1,6 @@
 //! What the calls of a server do: which are running, how often each method was called and how long it took.
 
 use super::counters::ServerCounters;
-use super::fair::CallQueue;
 use super::slow_calls::{CallTimes, SlowCallSettings};
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -9,7 +8,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use zerohop_daemon::metrics::{IntervalMean, Intervals, QuantilesOverTime};
 use zerohop_system::clock;
@@ -37,6 +36,9 @@ fn take_lock_wait() -> Duration {
     Duration::from_nanos(LOCK_WAIT_NS.with(Cell::take))
 }
 
+/// Tells how many calls wait for a handler.
+pub(super) type QueueLength = Box<dyn Fn() -> usize + Send + Sync>;
+
 /// The calls of one server.
 pub struct CallActivity {
     shards: [Mutex<Shard>; SHARDS],
@@ -48,7 +50,7 @@ pub struct CallActivity {
     counters: Arc<ServerCounters>,
     quantiles: CallQuantiles,
     /// Where calls are scheduled: those that wait for a handler.
-    queue: Weak<CallQueue>,
+    queue_length: Option<QueueLength>,
 }
 
 /// Percentiles of the times of calls, in milliseconds (`rpc.metrics.quantile.enable`).
@@ -181,7 +183,7 @@ impl CallActivity {
         slow: SlowCallSettings,
         intervals: &Intervals,
         counters: Arc<ServerCounters>,
-        queue: Option<&Arc<CallQueue>>,
+        queue_length: Option<QueueLength>,
     ) -> Self {
         Self {
             shards: Default::default(),
@@ -192,7 +194,7 @@ impl CallActivity {
             sent: AtomicU64::new(0),
             counters,
             quantiles: CallQuantiles::new(intervals),
-            queue: queue.map(Arc::downgrade).unwrap_or_default(),
+            queue_length,
         }
     }
 
@@ -206,7 +208,7 @@ impl CallActivity {
 
     /// Calls that wait for a handler.
     pub(super) fn queue_length(&self) -> usize {
-        self.queue.upgrade().map_or(0, |queue| queue.len())
+        self.queue_length.as_ref().map_or(0, |length| length())
     }
 
     /// A call begins; it ends when what this returns is dropped.

@@ -1,6 +1,6 @@
 //! The port and the connections it has taken.
 
-use super::activity::CallActivity;
+use super::activity::{CallActivity, QueueLength};
 use super::alignment::StateAlignment;
 use super::connection;
 use super::counters::ServerCounters;
@@ -54,7 +54,7 @@ impl RpcServer {
             options.slow_calls,
             &options.quantiles,
             Arc::clone(&counters),
-            queue.as_ref(),
+            queue.as_ref().map(length_of),
         ));
         let shared = Arc::new(Shared {
             queue,
@@ -156,6 +156,12 @@ impl Drop for RpcServer {
             task.abort();
         }
     }
+}
+
+/// The queue's services know of this server's calls, so these do not hold the queue.
+fn length_of(queue: &Arc<CallQueue>) -> QueueLength {
+    let queue = Arc::downgrade(queue);
+    Box::new(move || queue.upgrade().map_or(0, |queue| queue.len()))
 }
 
 async fn accept_all(listener: TcpListener, shared: Arc<Shared>, readers: Option<Arc<Readers>>) {
