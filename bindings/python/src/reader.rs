@@ -243,7 +243,7 @@ struct Memory {
     len: usize,
 }
 
-// SAFETY: whoever has it may write to the memory, on any thread: Python's buffers are plain memory.
+// SAFETY: any holder may write to the memory, on any thread: Python's buffers are plain memory.
 unsafe impl Send for Memory {}
 // SAFETY: as above; only `part` reaches the memory, and its caller promises that no other part is used.
 unsafe impl Sync for Memory {}

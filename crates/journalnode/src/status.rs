@@ -25,7 +25,7 @@ pub(crate) struct JournalStatus {
     misses: Counter,
 }
 
-/// Over a minute, five minutes and an hour, whatever is configured (`JournalMetrics`).
+/// Over a minute, five minutes and an hour, independent of the configuration (`JournalMetrics`).
 const SYNC_INTERVALS: [u32; 3] = [60, 300, 3600];
 
 impl Default for JournalStatus {

@@ -100,7 +100,7 @@ impl Checkpoints {
         self.written_ms.load(Ordering::Relaxed)
     }
 
-    /// How old the newest image is, whatever was done to the clock since this NameNode started.
+    /// How old the newest image is, by a clock that is never set.
     pub(crate) fn age_ms(&self, now: Now) -> u64 {
         let written_mono_ms = self.written_mono_ms.load(Ordering::Relaxed);
         (now.mono_ms as i64).saturating_sub(written_mono_ms).max(0) as u64

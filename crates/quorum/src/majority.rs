@@ -71,7 +71,7 @@ pub(crate) fn wait_for_majority<T>(
     wait_for(what, (nodes, majority_of(nodes)), answers, patience)
 }
 
-/// As [`wait_for_majority`], and goes on to collect until each of `nodes` has answered or the time is over.
+/// As [`wait_for_majority`], and collects further answers until each of `nodes` has answered or the time is over.
 pub(crate) fn wait_for_all<T>(
     what: &'static str,
     nodes: usize,

@@ -1,5 +1,5 @@
 //! A wall clock that a test steps, for the processes that it starts: libfaketime stands between them and the system. Their steady
-//! clock goes on as it does.
+//! clock is left alone.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

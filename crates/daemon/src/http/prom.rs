@@ -16,7 +16,7 @@ use zerohop_conf::{Conf, keys};
 /// The media type of the format.
 const KIND: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Whether the page is served: it costs nothing until somebody asks, so it takes an explicit `false` to switch it off.
+/// Whether the page is served: it costs nothing until it is asked for, so it takes an explicit `false` to switch it off.
 pub(super) fn is_enabled(conf: &Conf) -> bool {
     let key = &keys::HADOOP_PROMETHEUS_ENDPOINT_ENABLED;
     !conf.is_set(key.name) || conf.get(key).unwrap_or(false)

@@ -1,7 +1,7 @@
 //! What a daemon counts and measures, under the names of Hadoop's metrics.
 //!
 //! Each daemon has typed metrics ([`Counter`], [`Gauge`], [`Rate`]) that its threads change with a few atomic operations, and
-//! makes [`Record`]s of them and of the state it has when somebody asks. `/jmx` and `/prom` are two ways to write the same
+//! makes [`Record`]s of them and of the state it has at the time of the question. `/jmx` and `/prom` are two ways to write the same
 //! records, so a value has one source. A record is what Hadoop's metrics system calls a record: the names of its metrics are
 //! the attributes of a bean, and the names of series of Hadoop's Prometheus exporter follow from them ([`series_name`]).
 

@@ -86,7 +86,9 @@ impl Quantiles {
     fn add_at(&self, now: Instant, value: u64) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.roll(now, self.length());
-        state.current.saturating_record(value);
+        // Grows for it; what is larger than a signed number counts as the largest one.
+        let recorded = state.current.record(value.min(i64::MAX as u64));
+        debug_assert!(recorded.is_ok(), "{recorded:?}");
     }
 
     fn figures_at(&self, now: Instant) -> QuantileFigures {

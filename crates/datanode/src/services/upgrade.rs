@@ -1,4 +1,4 @@
-//! Rolling upgrades, as answers to heartbeats tell of them.
+//! Rolling upgrades, as answers to heartbeats announce them.
 
 use zerohop_proto::hdfs::datanode::HeartbeatResponseProto;
 use zerohop_replica::UpgradePhase;

@@ -126,7 +126,7 @@ impl SharedEdits {
         self.journal.holds(txid)
     }
 
-    /// As `streams`, with every copy that can be had, however long that takes.
+    /// As `streams`, with the copy of every JournalNode that answers in time, not of a majority alone.
     pub(super) fn every_copy(
         &self,
         selection: Selection,

@@ -10,8 +10,8 @@ pub(super) trait SharedJournal: Journal {
     /// Whether it has this transaction.
     fn holds(&self, txid: TxId) -> Result<bool, JournalError>;
 
-    /// As [`EditSource::streams`](zerohop_journal::log::EditSource::streams), with every copy that can be had, however long that
-    /// takes.
+    /// As [`EditSource::streams`](zerohop_journal::log::EditSource::streams), with the copy of every member
+    /// that answers in time, not of a majority alone.
     fn every_copy(&self, selection: Selection) -> Result<Vec<Box<dyn EditStream>>, JournalError> {
         self.streams(selection)
     }

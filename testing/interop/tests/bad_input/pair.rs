@@ -280,7 +280,7 @@ fn other_layouts(site: &mut Site) -> Outcome {
     let newer = [&own[..], "Reported: -68. Expecting = -67.", "Use a release that knows"];
     site.refuses("nn1", &["namenode"], &newer)?;
     site.set_layout("nn1/data", -68, -67)?;
-    // JournalNodes keep segments of any layout: a pair goes on with one whose directory is of another release.
+    // JournalNodes keep segments of any layout: a pair works with one whose directory is of another release.
     for (i, layout) in [(0, -66), (1, -68)] {
         let name = format!("jn{i}");
         site.stop(&name);

@@ -200,7 +200,7 @@ fn lost(rng: &mut Rng) -> State {
     [State::Cut, State::Silent, State::Unanswered][rng.usize(..3)]
 }
 
-/// Nobody is replaced or taken for dead because a clock is wrong, or is right again.
+/// No daemon is replaced or taken for dead because a clock is wrong, or is right again.
 fn step_clocks(pair: &mut Pair, active: usize, rng: &mut Rng) -> Outcome {
     let transitions = pair.transitions();
     let machines: Vec<String> = pair.machines();

@@ -1,5 +1,5 @@
 //! A pair on machines of its own, whose networks fail: the active NameNode is cut off from JournalNodes, from ZooKeeper, from
-//! DataNodes and from all, both ways or one way. A client on another machine goes on.
+//! DataNodes and from all, both ways or one way. A client on another machine keeps working.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

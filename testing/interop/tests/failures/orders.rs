@@ -16,11 +16,22 @@ fn plain(text: &str) -> String {
     lines.map(|line| moment.replace_all(line, "").trim_end().to_owned() + "\n").collect()
 }
 
+/// The changed properties of `-reconfig ... status` in order: Apache's client keeps them by their identity hash codes.
+fn in_order(text: &str) -> String {
+    let marked = text.replace("\nSUCCESS: ", "\n\0SUCCESS: ").replace("\nFAILED: ", "\n\0FAILED: ");
+    let mut parts = marked.split('\0');
+    let head = parts.next().unwrap_or_default();
+    let mut changes: Vec<_> = parts.collect();
+    changes.sort_unstable();
+    head.to_owned() + &changes.concat()
+}
+
 /// Both tools, the same words.
 fn same(cluster: &Cluster, words: &[&str]) -> Outcome<String> {
     let apache = java::run(TOOL, words, &cluster.conf(), SETTLE)?;
     let (code, ours) = zerohop(&cluster.conf(), &[&["dfsadmin"], words].concat())?;
-    let (apache, ours) = ((apache.code, plain(&apache.output)), (code, plain(&ours)));
+    let shown = |text: &str| in_order(&plain(text));
+    let (apache, ours) = ((apache.code, shown(&apache.output)), (code, shown(&ours)));
     match apache == ours {
         true => Ok(format!("{code} {}", ours.1)),
         false => Err(format!("{words:?}: {apache:?}, but ours says {ours:?}")),

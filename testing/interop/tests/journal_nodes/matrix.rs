@@ -119,7 +119,7 @@ impl Pair {
         match (is_automatic, kills) {
             (true, true) => self.until_active(other)?,
             (true, false) => self.admin(&format!("-failover nn{active} nn{other}"))?,
-            // Nobody answers whether the one that was killed is active still.
+            // No answer says whether the one that was killed is active still.
             (false, true) => self.admin(&format!("-transitionToActive --forceactive nn{other}"))?,
             (false, false) => {
                 self.admin(&format!("-transitionToStandby nn{active}"))?;

@@ -47,7 +47,7 @@ fn observing_conf(directory: &Path) -> Outcome<Conf> {
 
 fn signal(pid: u32, signal: i32) -> Outcome {
     let pid = i32::try_from(pid).map_err(|e| e.to_string())?;
-    // SAFETY: kill takes no pointers. The process is a child whose end nobody has waited for.
+    // SAFETY: kill takes no pointers. The process is a child that was not waited for.
     match unsafe { libc::kill(pid, signal) } {
         0 => Ok(()),
         _ => Err(std::io::Error::last_os_error().to_string()),
