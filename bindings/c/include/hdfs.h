@@ -535,7 +535,7 @@ tOffset hdfsTell(hdfsFS _fs, hdfsFile file);
 int hdfsAvailable(hdfsFS _fs, hdfsFile file);
 
 /*
- Lets connections and open replicas go until the next read. 0, or ENOTSUP.
+ Lets connections and open replicas go until the next read. 0, or the number of the error, ENOTSUP for a file that has none.
  */
 int hdfsUnbufferFile(hdfsFile file);
 
