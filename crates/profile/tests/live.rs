@@ -74,14 +74,21 @@ impl Drop for EndAtDrop<'_> {
 #[inline(never)]
 fn outer_work(ends: &AtomicBool) {
     while !ends.load(Ordering::Relaxed) {
-        black_box(inner_work(black_box(1000)));
+        black_box(inner_work(black_box(100_000)));
     }
     black_box(());
 }
 
+/// Without calls, and long: a sample in the first instruction of a function misses its caller.
 #[inline(never)]
 fn inner_work(rounds: u64) -> u64 {
-    (0..rounds).fold(7, |sum, round| black_box(sum ^ round.wrapping_mul(31)))
+    let (mut sum, mut round) = (7_u64, 0_u64);
+    while round < rounds {
+        sum ^= round << 5;
+        sum ^= sum >> 7;
+        round += 1;
+    }
+    sum
 }
 
 static GATE: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());
