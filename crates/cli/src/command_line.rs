@@ -10,7 +10,7 @@ use crate::settings::Settings;
 use crate::{
     balancer, bench, cacheadmin, checknative, codec, daemon, debug, demo, dfsadmin, doctor, ec, fs,
     fsck, gateway, getconf, groups, ha, haadmin, journalnode, mover, observe, oev, oiv,
-    storagepolicies, up, version, wording, zkfc,
+    storagepolicies, top, up, version, wording, zkfc,
 };
 
 /// HDFS in one binary: server, client and tools.
@@ -103,6 +103,8 @@ enum Verb {
     Profile(observe::profile::Profile),
     /// Heat map of how long the disks of a DataNode take, over time
     Heatmap(observe::heatmap::Heatmap),
+    /// Watch a cluster in the terminal: DataNodes, calls, users, hot directories, disks; Apache's, too
+    Top(top::Top),
     /// Show in a few seconds what this is: a cluster, a gigabyte in and out
     Demo(demo::Demo),
     /// Measure our own stack
@@ -166,6 +168,7 @@ fn own(args: Vec<String>) -> i32 {
         Verb::InitHa(options) => ha::init::run(&settings, options),
         Verb::Demo(options) => demo::run(settings, options),
         Verb::Heatmap(options) => observe::heatmap::run(&options),
+        Verb::Top(options) => top::run(&settings, options),
         Verb::Profile(options) => observe::profile::run(&options),
         Verb::Version => version::run(settings, Vec::new()),
         Verb::Completions { shell } => manual::complete(shell, &entries()),

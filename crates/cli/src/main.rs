@@ -51,6 +51,7 @@ mod settings;
 mod stop;
 mod storagepolicies;
 mod temporary;
+mod top;
 mod units;
 mod up;
 mod version;

@@ -6,7 +6,7 @@ use zerohop_client::blocking::FileSystem;
 use zerohop_conf::{Conf, keys};
 
 use crate::failure::{Failure, Outcome};
-use crate::fs::{Location, client_failure};
+use crate::fs::{Location, client_failure, open_client};
 
 /// Port of fs.defaultFS where it names none.
 pub const RPC_PORT: u16 = 8020;
@@ -59,7 +59,7 @@ impl NameNode {
             conf.set(key.name, value.to_string());
         }
         let uri = format!("hdfs://{}:{}", self.host, self.port);
-        FileSystem::connect(&conf, Some(&uri)).map_err(client_failure)
+        open_client(&conf, Some(&uri))
     }
 }
 
@@ -162,16 +162,33 @@ pub fn http_address(conf: &Conf, location: &Location) -> Outcome<String> {
         }
         None => None,
     };
-    let (suffixes, host) = match &node {
-        Some(node) => (vec![node.nameservice.as_str(), node.id.as_str()], node.host.as_str()),
-        None => (Vec::new(), authority.split(':').next().unwrap_or_default()),
+    match &node {
+        Some(node) => http_address_of(conf, &[&node.nameservice, &node.id], &node.host),
+        None => http_address_of(conf, &[], authority.split(':').next().unwrap_or_default()),
+    }
+}
+
+/// Id and `host:port` of the web server of each NameNode that shares the namespace of the default file system.
+pub fn http_addresses(conf: &Conf) -> Outcome<Vec<(String, String)>> {
+    let several = of_service(conf, &default_authority(conf)?)?;
+    if several.len() < 2 {
+        return Ok(vec![(String::new(), http_address(conf, &Location::default_of(conf)?)?)]);
+    }
+    let address = |node: NameNode| {
+        let address = http_address_of(conf, &[&node.nameservice, &node.id], &node.host)?;
+        Ok((node.id, address))
     };
+    several.into_iter().map(address).collect()
+}
+
+/// What is configured for a name service and an id, on a NameNode's own host.
+fn http_address_of(conf: &Conf, suffixes: &[&str], host: &str) -> Outcome<String> {
     if host.is_empty() {
         return Err(Failure::io(
             "no NameNode is configured; set fs.defaultFS in core-site.xml or give -fs hdfs://HOST:PORT",
         ));
     }
-    let address = conf.get_for(&keys::DFS_NAMENODE_HTTP_ADDRESS, &suffixes)?;
+    let address = conf.get_for(&keys::DFS_NAMENODE_HTTP_ADDRESS, suffixes)?;
     Ok(match address.strip_prefix("0.0.0.0:") {
         Some(port) => format!("{host}:{port}"),
         None => address,
@@ -220,5 +237,24 @@ mod tests {
         assert!(of("b").is_empty() && of("h").is_empty());
         let hosts: Vec<String> = configured(&conf).unwrap().into_iter().map(|n| n.host).collect();
         assert_eq!(hosts, ["x", "y", "z"]);
+    }
+
+    #[test]
+    fn web_addresses_of_one_and_of_several() {
+        let of = |conf: &Conf| http_addresses(conf).unwrap();
+        let pair = |id: &str, address: &str| (id.to_owned(), address.to_owned());
+        let mut conf = Conf::new();
+        conf.set("fs.defaultFS", "hdfs://h:9");
+        assert_eq!(of(&conf), [pair("", "h:9870")]);
+        conf.set("dfs.namenode.http-address", "w:1");
+        assert_eq!(of(&conf), [pair("", "w:1")]);
+        conf.set("fs.defaultFS", "hdfs://a");
+        conf.set("dfs.nameservices", "a");
+        conf.set("dfs.ha.namenodes.a", "n1,n2");
+        conf.set("dfs.namenode.rpc-address.a.n1", "x:1");
+        conf.set("dfs.namenode.rpc-address.a.n2", "y:2");
+        conf.set("dfs.namenode.http-address.a.n1", "0.0.0.0:5");
+        conf.set("dfs.namenode.http-address.a.n2", "y:6");
+        assert_eq!(of(&conf), [pair("n1", "x:5"), pair("n2", "y:6")]);
     }
 }

@@ -35,6 +35,7 @@
 //! Rust programs depend on the crate `zerohop`, which passes this one on with an example for each type.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests measure and wait"))]
 
+#[cfg(feature = "blocking")]
 pub mod blocking;
 mod builder;
 mod checksum;
@@ -64,3 +65,4 @@ pub use read::{CacheStatistics, RangeCount, ReadPath, ReadReason, ReadStatistics
 pub use types::*;
 pub use zerohop_checksum::SharedBytes;
 pub use zerohop_transport::login::User;
+pub use zerohop_wire::CallerContext;

@@ -57,6 +57,8 @@ pub(crate) struct Settings {
     pub(crate) restart_timeout: Duration,
     pub(crate) excluded_expiry: Duration,
     pub(crate) slow_node_threshold: u32,
+    /// An acknowledgement that takes longer is logged.
+    pub(crate) slow_io: Duration,
     pub(crate) home_prefix: String,
     pub(crate) local: LocalSettings,
     pub(crate) recover_lease_on_close: bool,
@@ -159,6 +161,7 @@ impl Settings {
             excluded_expiry: conf
                 .get(&keys::DFS_CLIENT_WRITE_EXCLUDE_NODES_CACHE_EXPIRY_INTERVAL_MILLIS)?,
             slow_node_threshold: count(&keys::DFS_CLIENT_MARK_SLOWNODE_AS_BADNODE_THRESHOLD)?,
+            slow_io: conf.get(&keys::DFS_CLIENT_SLOW_IO_WARNING_THRESHOLD_MS)?,
             home_prefix: conf.get(&keys::DFS_USER_HOME_DIR_PREFIX)?,
             local: LocalSettings::from_conf(conf)?,
             recover_lease_on_close: conf

@@ -10,7 +10,7 @@ use zerohop_system::clock;
 
 /// All beans.
 pub(crate) fn beans(node: &Node) -> Vec<Value> {
-    vec![dataset(node), info(node), scanners(node)]
+    vec![dataset(node), info(node), scanners(node), short_circuit(node)]
 }
 
 /// Members of FSDatasetState that are no numbers; its metrics are added to them.
@@ -77,6 +77,17 @@ fn scanners(node: &Node) -> Value {
         "BlockScannerEnabled": node.block_scanner.is_enabled(),
         "Volumes": verified.collect::<Vec<_>>(),
         "DirectoryScans": compared.collect::<Vec<_>>(),
+    })
+}
+
+/// Ours: what `zerohop top` shows of short-circuit reads.
+fn short_circuit(node: &Node) -> Value {
+    let descriptors = &node.domain_socket.descriptors;
+    json!({
+        "name": "Hadoop:service=DataNode,name=ShortCircuit",
+        "modelerType": "ShortCircuit",
+        "Granted": descriptors.granted(),
+        "Refused": descriptors.refused(),
     })
 }
 

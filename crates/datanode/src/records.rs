@@ -1,7 +1,7 @@
 //! The records of a DataNode: what `/prom` and the beans of metrics show.
 
 use crate::node::Node;
-use crate::outliers::DiskRates;
+use crate::outliers::{DiskRates, SlowCall};
 use crate::store::volume::DataVolume;
 use crate::transfer::running::RunningOperations;
 use zerohop_daemon::metrics::{RateFigures, Record};
@@ -44,8 +44,23 @@ fn activity(node: &Node) -> Record {
     record.counter("FsyncCount", "Files forced to disk", syncs.count);
     let in_ns = RateFigures { mean: syncs.mean * 1e6, ..syncs };
     record.rate("FsyncNanos", "files forced to disk, ns", &in_ns);
+    slow_calls(node, &mut record);
     pending(node, &mut record);
     record
+}
+
+/// Calls of writers that took longer than `dfs.datanode.slow.io.warning.threshold.ms`.
+fn slow_calls(node: &Node, record: &mut Record) {
+    let volumes = node.store.volumes().all();
+    for (name, help, call) in [
+        ("PacketsSlowWriteToDisk", "Slow writes into files", SlowCall::WriteToDisk),
+        ("PacketsSlowWriteToMirror", "Slow sends to the next DataNode", SlowCall::WriteToMirror),
+        ("SlowFlushOrSyncCount", "Slow syncs of files", SlowCall::FlushOrSync),
+        ("SlowAckToUpstreamCount", "Slow acknowledgements", SlowCall::AckToUpstream),
+    ] {
+        let counts = volumes.iter().map(|volume| volume.times.slow_calls().count(call));
+        record.counter(name, help, counts.sum::<u64>());
+    }
 }
 
 /// Operations on blocks, which are counted where they run.

@@ -232,6 +232,7 @@ fn disk_stats(conf: &Conf) -> Result<DiskSettings, Error> {
             |n: i32| usize::try_from(n).ok(),
         )?,
         interval: conf.get(&keys::DFS_DATANODE_OUTLIERS_REPORT_INTERVAL)?,
+        slow_call: conf.get(&keys::DFS_DATANODE_SLOW_IO_WARNING_THRESHOLD_MS)?,
     })
 }
 

@@ -11,6 +11,7 @@ use crate::hosts::Hosts;
 use crate::hot_directories::HotDirectories;
 use crate::identity::Identity;
 use crate::image_uploads::ImageUploads;
+use crate::lock_holds::LockHolds;
 use crate::name_service::NameService;
 use crate::racks::Racks;
 use crate::retry::{CallKey, Remember};
@@ -30,6 +31,7 @@ use zerohop_daemon::http::{HandlerThreads, MountPoint};
 use zerohop_journal::EditOp;
 use zerohop_namespace::error::Denied;
 use zerohop_namespace::{Namespace, OpContext, SafeModeNotice};
+use zerohop_system::clock;
 use zerohop_transport::groups::{GroupList, Groups};
 use zerohop_transport::reconfigure::Reconfiguration;
 use zerohop_transport::rpc::server::CallActivity;
@@ -87,6 +89,7 @@ pub(crate) struct Core {
     pub(crate) top_users: TopUsers,
     pub(crate) hot_directories: HotDirectories,
     pub(crate) activity: NameNodeActivity,
+    pub(crate) lock_holds: LockHolds,
     /// How the start went.
     pub(crate) start_progress: Arc<StartProgress>,
     /// Checks of the tree run on these: each holds a thread as long as its reader lets it.
@@ -115,7 +118,7 @@ impl Core {
         Self {
             groups: Groups::from_conf(&conf),
             reconfiguration: Reconfiguration::new(conf.clone()),
-            adjustable: RwLock::new(settings.adjustable),
+            adjustable: RwLock::new(settings.adjustable.clone()),
             racks,
             hosts,
             started_ms: clock.now().wall_ms,
@@ -129,6 +132,7 @@ impl Core {
             top_users,
             hot_directories: HotDirectories::default(),
             activity: NameNodeActivity::new(&storage.config().percentile_intervals),
+            lock_holds: LockHolds::new(settings.lock_holds),
             start_progress,
             checks: HandlerThreads::new(CHECKS_MAX),
             transfers: HandlerThreads::new(TRANSFERS_MAX),
@@ -176,7 +180,7 @@ impl Core {
 
     /// The settings that may change.
     pub(crate) fn adjustable(&self) -> Adjustable {
-        *self.adjustable.read()
+        self.adjustable.read().clone()
     }
 
     /// Settings are in force.
@@ -186,7 +190,12 @@ impl Core {
 
     /// Looks; any number of readers at once.
     pub(crate) fn read<T>(&self, look: impl FnOnce(&Namespace) -> T) -> T {
-        look(&self.served.read())
+        let namespace = self.served.read();
+        let since = clock::now();
+        let found = look(&namespace);
+        drop(namespace);
+        self.lock_holds.read.note(since);
+        found
     }
 
     /// Looks, where the state allows operations of the category.
@@ -219,7 +228,11 @@ impl Core {
         change: impl FnOnce(&mut Namespace) -> T,
     ) -> (T, Option<PendingSync>) {
         let mut namespace = self.served.write();
-        abort_on_panic(CHANGING, || self.write_locked(&mut namespace, change))
+        let since = clock::now();
+        let changed = abort_on_panic(CHANGING, || self.write_locked(&mut namespace, change));
+        drop(namespace);
+        self.lock_holds.write.note(since);
+        changed
     }
 
     fn write_locked<T>(
@@ -262,7 +275,12 @@ impl Core {
         change: impl FnOnce(&mut Namespace) -> zerohop_namespace::Result<R>,
     ) -> (Result<R, CallError>, Option<PendingSync>) {
         let mut namespace = self.served.write();
-        abort_on_panic(CHANGING, || self.write_once_locked(&mut namespace, key, change))
+        let since = clock::now();
+        let changed =
+            abort_on_panic(CHANGING, || self.write_once_locked(&mut namespace, key, change));
+        drop(namespace);
+        self.lock_holds.write.note(since);
+        changed
     }
 
     fn write_once_locked<R: Remember>(

@@ -14,6 +14,9 @@ const BUCKET_MS: u64 = 30_000;
 pub(crate) struct HotDirectories(Mutex<HashMap<Box<str>, RollingCount>>);
 
 impl HotDirectories {
+    /// How far back the counts go.
+    pub(crate) const WINDOW_MS: u64 = 10 * BUCKET_MS;
+
     /// Counts an operation on a path; `now_ms` is of the steady clock.
     pub(crate) fn count(&self, path: &str, now_ms: u64) {
         let directory = match path.rsplit_once('/') {

@@ -30,6 +30,7 @@ mod image_uploads;
 mod initialize_shared_edits;
 mod load;
 mod loader;
+mod lock_holds;
 mod message;
 mod monitor;
 mod name_service;

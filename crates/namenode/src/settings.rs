@@ -1,7 +1,9 @@
 //! What the configuration says, read once at the start.
 
 use crate::Error;
-use crate::audit::CallerLimits;
+use crate::audit::AuditSettings;
+use crate::lock_holds::HoldThresholds;
+use std::sync::Arc;
 use std::time::Duration;
 use zerohop_conf::{Conf, ConfError, Key, keys};
 use zerohop_namespace::NamespaceParams;
@@ -46,6 +48,7 @@ pub(crate) struct Settings {
     pub(crate) cache_refresh: Duration,
     /// Paths in one batched listing.
     pub(crate) batched_listing_max: usize,
+    pub(crate) lock_holds: HoldThresholds,
     /// At the start.
     pub(crate) adjustable: Adjustable,
     /// Inodes that a walk over a subtree looks at before it gives the lock up.
@@ -55,10 +58,10 @@ pub(crate) struct Settings {
 }
 
 /// Settings that may change while the NameNode runs, besides those of the namespace.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Adjustable {
     pub(crate) slow_reports: SlowReportSettings,
-    pub(crate) audited_callers: CallerLimits,
+    pub(crate) audit: Arc<AuditSettings>,
 }
 
 impl Adjustable {
@@ -68,7 +71,7 @@ impl Adjustable {
             peers_max: above_zero(conf, &keys::DFS_DATANODE_MAX_NODES_TO_REPORT)? as usize,
             disks_max: above_zero(conf, &keys::DFS_DATANODE_MAX_DISKS_TO_REPORT)? as usize,
         };
-        Ok(Self { slow_reports, audited_callers: CallerLimits::from_conf(conf)? })
+        Ok(Self { slow_reports, audit: Arc::new(AuditSettings::from_conf(conf)?) })
     }
 
     /// All settings that may change.
@@ -116,6 +119,7 @@ impl Settings {
             held_max: conf.get(&keys::ZEROHOP_NAMENODE_REPORT_WAIT_MAX_MS)?,
             cache_refresh: conf.get(&keys::DFS_NAMENODE_PATH_BASED_CACHE_REFRESH_INTERVAL_MS)?,
             batched_listing_max: above_zero(conf, &keys::DFS_BATCHED_LS_LIMIT)? as usize,
+            lock_holds: HoldThresholds::from_conf(conf)?,
             adjustable: Adjustable::from_conf(conf)?,
             walk_slice: match conf.get(&keys::DFS_CONTENT_SUMMARY_LIMIT)? {
                 limit @ 1.. => limit as usize,

@@ -61,6 +61,7 @@ pub use context::OpContext;
 pub use error::{Error, Result};
 pub use ids::Ids;
 pub use image::ImageInfo;
+pub use mode::symbolic as symbolic_mode;
 pub use namespace::Namespace;
 pub use ops::acl::Acls;
 pub use ops::attributes::Attributes;

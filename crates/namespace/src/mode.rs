@@ -1,7 +1,7 @@
 //! Modes as text.
 
 /// `rwxr-x--t`, as `FsPermission.toString` shows a mode.
-pub(crate) fn symbolic(mode: u16) -> String {
+pub fn symbolic(mode: u16) -> String {
     let mut text: String = (0..9)
         .map(|bit| if mode >> (8 - bit) & 1 == 1 { ['r', 'w', 'x'][bit % 3] } else { '-' })
         .collect();

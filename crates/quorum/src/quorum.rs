@@ -5,6 +5,7 @@ use crate::connection::{Connection, RpcConnection};
 use crate::download::segment_url;
 use crate::journal_node::{JournalNode, Manifest, Refusal, SegmentState};
 use crate::majority::{NoMajority, Tally, majority_of, wait_for_all, wait_for_majority};
+use crate::node_status::NodeStatus;
 use crate::options::QuorumOptions;
 use crate::recent::{self, RecentEdits};
 use crate::recovery::choose;
@@ -76,6 +77,11 @@ impl QuorumJournal {
         };
         let queues = connections.into_iter().map(start).collect::<std::io::Result<Vec<_>>>()?;
         Ok(Self { shared: Arc::new(Shared { address, info, options, queues, writer }) })
+    }
+
+    /// How this writer stands with each JournalNode; of use while it writes.
+    pub fn nodes(&self) -> Vec<NodeStatus> {
+        self.shared.queues.iter().map(Queue::status).collect()
     }
 
     /// The epoch that a majority has promised; 0 before the recovery.

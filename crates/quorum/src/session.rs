@@ -5,6 +5,7 @@
 //! on several threads, and refuse those that overtake others.
 
 use crate::journal_node::{JournalNode, Prepared, Refusal};
+use crate::node_status::{NodeStatus, NodeWatch};
 use crate::recovery::Chosen;
 use bytes::{Bytes, BytesMut};
 use parking_lot::Mutex;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use zerohop_proto::hdfs::qjournal::RequestInfoProto;
+use zerohop_system::clock;
 use zerohop_wire::TxId;
 
 /// Bytes of batches that leave in one call.
@@ -66,6 +68,7 @@ pub(crate) struct Session {
     prepared: Option<Prepared>,
     /// The segment whose recovery it has accepted.
     accepted: Option<TxId>,
+    watch: Arc<NodeWatch>,
 }
 
 /// Records on their way to one JournalNode.
@@ -93,6 +96,7 @@ pub(crate) struct Queue {
     jobs: Sender<Job>,
     /// Bytes of records that wait or are on their way.
     queued: Arc<AtomicUsize>,
+    watch: Arc<NodeWatch>,
 }
 
 impl Queue {
@@ -102,6 +106,7 @@ impl Queue {
         let (jobs, waiting) = channel();
         let queued = Arc::new(AtomicUsize::new(0));
         let sent = Arc::clone(&queued);
+        let watch = Arc::<NodeWatch>::default();
         let session = Session {
             node,
             writer,
@@ -111,15 +116,21 @@ impl Queue {
             url: None,
             prepared: None,
             accepted: None,
+            watch: Arc::clone(&watch),
         };
         let thread = std::thread::Builder::new().name("journal-node".to_owned());
         thread.spawn(move || serve(session, &waiting, &sent))?;
-        Ok(Self { name, jobs, queued })
+        Ok(Self { name, jobs, queued, watch })
     }
 
     /// `host:port`
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// How the writer stands with it.
+    pub(crate) fn status(&self) -> NodeStatus {
+        self.watch.status(&self.name, self.queued.load(Ordering::Acquire))
     }
 
     pub(crate) fn call(&self, call: impl FnOnce(&mut Session) + Send + 'static) {
@@ -129,6 +140,7 @@ impl Queue {
 
     /// Queues records if at most `limit` bytes wait then; else the session is given up until the next segment.
     pub(crate) fn write(&self, write: Write, limit: usize) {
+        self.watch.gave(last_of(write.first, write.count));
         let waiting = self.queued.fetch_add(write.records.len(), Ordering::AcqRel);
         if waiting > 0 && waiting + write.records.len() > limit {
             self.queued.fetch_sub(write.records.len(), Ordering::AcqRel);
@@ -147,6 +159,8 @@ impl Queue {
 impl Session {
     /// Nothing more of the segment goes there.
     fn leave(&mut self, reason: &Refusal) {
+        self.watch.ends();
+        self.watch.failed(&reason.reason);
         if self.segment.take().is_some() {
             tracing::warn!("edits go to the other JournalNodes until the next segment: {reason}");
         }
@@ -182,9 +196,12 @@ impl Session {
 
     pub(crate) fn start_segment(&mut self, first: TxId, layout: i32) -> Result<(), Refusal> {
         self.segment = None;
+        self.watch.ends();
         let request = self.request();
-        self.node.start_segment(request, first, layout)?;
+        let started = self.node.start_segment(request, first, layout);
+        started.inspect_err(|refusal| self.watch.failed(&refusal.reason))?;
         self.segment = Some(first);
+        self.watch.begins(TxId(first.0 - 1));
         Ok(())
     }
 
@@ -239,13 +256,19 @@ impl Session {
             ));
         }
         let request = self.request();
+        let begun = clock::now();
         let written = self.node.write(request, segment, first, count, records);
-        if let Err(refusal) = &written {
+        match &written {
+            Ok(()) => self.watch.acknowledged(last_of(first, count), clock::since(begun)),
             // It may have some of them or all.
-            self.leave(refusal);
+            Err(refusal) => self.leave(refusal),
         }
         written
     }
+}
+
+fn last_of(first: TxId, count: u32) -> TxId {
+    TxId(first.0 + i64::from(count) - 1)
 }
 
 fn serve(mut session: Session, waiting: &Receiver<Job>, queued: &AtomicUsize) {

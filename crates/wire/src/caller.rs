@@ -1,5 +1,6 @@
-//! Who makes a call, and which call it is.
+//! Who makes a call, what for, and which call it is.
 
+use bytes::Bytes;
 use std::sync::Arc;
 
 /// Who calls: the user to act as, and the real user where another one sends the call for them (Hadoop's
@@ -31,6 +32,38 @@ impl CallerIdentity {
     }
 }
 
+/// What a client says it is doing, for the audit log: Hadoop's `CallerContext`, `RPCCallerContextProto`. Cheap to clone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallerContext {
+    /// The text; fields are `key:value`, with commas between them (`hadoop.caller.context.separator`).
+    pub context: Arc<str>,
+    /// Its signature, which nothing checks.
+    pub signature: Option<Bytes>,
+}
+
+impl CallerContext {
+    /// A text without a signature.
+    pub fn new(context: impl Into<Arc<str>>) -> Self {
+        Self { context: context.into(), signature: None }
+    }
+
+    /// The same with a signature.
+    #[must_use]
+    pub fn with_signature(self, signature: impl Into<Bytes>) -> Self {
+        Self { signature: Some(signature.into()), ..self }
+    }
+
+    /// The same with another field at its end (`CallerContext.Builder.append`); an empty key or value adds nothing.
+    #[must_use]
+    pub fn with_field(self, key: &str, value: &str, separator: &str) -> Self {
+        if key.is_empty() || value.is_empty() {
+            return self;
+        }
+        let between = if self.context.is_empty() { "" } else { separator };
+        Self { context: format!("{}{between}{key}:{value}", self.context).into(), ..self }
+    }
+}
+
 /// Which call of which client: what retry caches go by, also after a restart, because edits carry it (`rpcClientId`,
 /// `rpcCallId`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -57,5 +90,19 @@ impl RpcIds {
 impl Default for RpcIds {
     fn default() -> Self {
         Self::NONE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_stand_behind_each_other() {
+        let context =
+            CallerContext::new("").with_field("job", "7", ",").with_field("task", "", ",");
+        let context = context.with_field("user", "ann", "$");
+        assert_eq!(&*context.context, "job:7$user:ann");
+        assert_eq!(context.with_signature(&b"s"[..]).signature.as_deref(), Some(&b"s"[..]));
     }
 }

@@ -26,7 +26,7 @@ pub use acl::{AclEntry, InvalidAclEntry};
 pub use block::{Block, ExtendedBlock};
 pub use block_report::{ReplicaState, ReportedReplica};
 pub use caching::{CacheDirective, CacheExpiry, CachePool};
-pub use caller::{CallerIdentity, RpcIds};
+pub use caller::{CallerContext, CallerIdentity, RpcIds};
 pub use checksum_type::{ChecksumError, ChecksumType, DataChecksum};
 pub use erasure::{ErasureCodingPolicy, ErasureCodingPolicyState, erasure_policy_name};
 pub use exception::{JavaException, RemoteException};

@@ -4,13 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Outcome;
 
+/// Labels, and a value.
+pub type Sample = (BTreeMap<String, String>, f64);
+
 /// A page of metrics.
 #[derive(Debug, Default)]
 pub struct Exposition {
     /// The type of each name.
     pub types: BTreeMap<String, String>,
     /// The series of each name: labels in the order of their names, and the value.
-    pub series: BTreeMap<String, Vec<(BTreeMap<String, String>, f64)>>,
+    pub series: BTreeMap<String, Vec<Sample>>,
 }
 
 impl Exposition {

@@ -8,7 +8,7 @@ use zerohop_tidy::types::Types;
 use zerohop_tidy::{Source, arrows, crates, root, section, sources};
 
 /// Which crates a crate may name. What it may name, it may name what that one may name, too.
-const ARROWS: [(&str, &[&str]); 24] = [
+const ARROWS: [(&str, &[&str]); 26] = [
     ("system", &[]),
     ("checksum", &[]),
     ("codec", &[]),
@@ -22,16 +22,18 @@ const ARROWS: [(&str, &[&str]); 24] = [
     ("journal", &["wire"]),
     ("namespace", &["journal"]),
     ("transport", &["wire", "daemon"]),
-    ("client", &["transport", "replica"]),
+    ("client", &["transport"]),
     ("datanode", &["transport", "replica", "pages"]),
     ("namenode", &["namespace", "quorum", "pages"]),
-    ("zerohop", &["client"]),
+    ("object-store", &["client"]),
+    ("zerohop", &["object-store"]),
     ("quorum", &["journal", "transport"]),
     ("journalnode", &["quorum", "pages"]),
     ("failover", &["transport"]),
     ("gateway", &["client", "pages"]),
-    ("bench", &["client", "codec"]),
+    ("bench", &["client", "replica", "codec"]),
     ("balancer", &["client"]),
+    ("top", &[]),
     (
         "cli",
         &[
@@ -44,6 +46,7 @@ const ARROWS: [(&str, &[&str]); 24] = [
             "gateway",
             "bench",
             "balancer",
+            "top",
         ],
     ),
 ];

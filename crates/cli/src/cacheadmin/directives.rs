@@ -9,7 +9,7 @@ use crate::admin::table::{Side, Table};
 use crate::admin::words::{
     Answer, Arguments, expiry, failed, list_failed, number, path, refuse, ttl,
 };
-use crate::fs::{Location, absolute, client_failure, connect_client};
+use crate::fs::{Location, absolute, connect_client, open_client};
 use crate::units::time;
 
 pub fn add(conf: &Conf, mut words: Arguments) -> Answer {
@@ -133,10 +133,7 @@ pub fn list(conf: &Conf, mut words: Arguments) -> Answer {
 /// The file system that a path names, or the default one.
 fn connect(conf: &Conf, place: &Location) -> Answer<FileSystem> {
     match place.scheme.as_deref() {
-        Some("hdfs") if place.authority.is_some() => {
-            let fs = FileSystem::connect(conf, Some(&place.prefix()));
-            Ok(fs.map_err(client_failure)?)
-        }
+        Some("hdfs") if place.authority.is_some() => Ok(open_client(conf, Some(&place.prefix()))?),
         _ => Ok(connect_client(conf)?),
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 
 use zerohop_client::blocking::FileSystem;
-use zerohop_client::{Error, ErrorKind as ClientKind, NoConnection};
+use zerohop_client::{CallerContext, Error, ErrorKind as ClientKind, NoConnection};
 use zerohop_conf::Conf;
 
 use super::location::Location;
@@ -16,7 +16,15 @@ pub fn connect_client(conf: &Conf) -> Outcome<FileSystem> {
         return Err(no_hdfs(&conf.default_fs()?));
     }
     log::of_client(conf);
-    FileSystem::connect(conf, None).map_err(client_failure)
+    open_client(conf, None)
+}
+
+/// The client of a file system, for a command: NameNodes read in their audit logs that it is one, as of Apache's commands
+/// (`ToolRunner`).
+pub fn open_client(conf: &Conf, uri: Option<&str>) -> Outcome<FileSystem> {
+    let fs = FileSystem::connect(conf, uri).map_err(client_failure)?;
+    fs.set_caller_context(Some(CallerContext::new("CLI")));
+    Ok(fs)
 }
 
 /// What Hadoop's `AdminHelper` says of a file system that cannot be administered, and what to do.

@@ -11,7 +11,7 @@ use zerohop_client::{
 use zerohop_conf::Conf;
 
 use super::acl_entry::AclChange;
-use super::connect::client_failure;
+use super::connect::{client_failure, open_client};
 use super::status::{Checksum, FsStatus, QuotaUsage, Status, Summary, TypeUsage};
 use super::store::{CreateHow, Input, OpenHow, Output, Store, Times};
 use super::{report, room};
@@ -21,7 +21,7 @@ use crate::log;
 /// The file system of `hdfs://authority`; nothing is sent yet.
 pub fn connect(conf: &Conf, uri: &str) -> Outcome<Arc<dyn Store>> {
     log::of_client(conf);
-    let fs = FileSystem::connect(conf, Some(uri)).map_err(client_failure)?;
+    let fs = open_client(conf, Some(uri))?;
     Ok(Arc::new(HdfsStore { fs }))
 }
 

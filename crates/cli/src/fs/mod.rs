@@ -62,7 +62,7 @@ use zerohop_conf::{Conf, closest};
 use crate::failure::{EXIT_USAGE, Failure, Kind};
 use crate::wording;
 pub use admin::{connect_at, each_path};
-pub use connect::{client_failure, connect_client, no_hdfs};
+pub use connect::{client_failure, connect_client, no_hdfs, open_client};
 pub use help::entries;
 pub use interrupt::Unfinished;
 pub use location::{Location, absolute};

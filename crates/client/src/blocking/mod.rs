@@ -21,6 +21,7 @@ use crate::types::{AppendOptions, CreateOptions, FileStatus, OpenOptions};
 use std::sync::Arc;
 use zerohop_conf::Conf;
 use zerohop_transport::login::User;
+use zerohop_wire::CallerContext;
 
 /// An HDFS file system, for plain threads. Paths are absolute and have no scheme. Cheap to clone.
 #[derive(Clone)]
@@ -52,6 +53,12 @@ impl FileSystem {
     /// `hdfs://host:port` or `hdfs://nameservice`.
     pub fn uri(&self) -> &str {
         self.inner.uri()
+    }
+
+    /// What the calls of this file system and its clones say they are for, from now on, for the audit logs of NameNodes;
+    /// none: nothing.
+    pub fn set_caller_context(&self, context: Option<CallerContext>) {
+        self.inner.set_caller_context(context);
     }
 
     /// What all files opened here have read, and which way it went.

@@ -26,6 +26,7 @@ use std::sync::Arc;
 use tokio::runtime::Handle;
 use zerohop_conf::Conf;
 use zerohop_transport::login::User;
+use zerohop_wire::CallerContext;
 
 /// An HDFS file system, for tokio. Paths are absolute and have no scheme. Cheap to clone; clones
 /// share connections and leases.
@@ -83,6 +84,13 @@ impl FileSystem {
     /// The runtime of this client's tasks. Futures of its calls and files may be awaited elsewhere, too.
     pub fn runtime(&self) -> &Handle {
         &self.client.runtime
+    }
+
+    /// What the calls of this file system and its clones say they are for, from now on; none: nothing. NameNodes write it into
+    /// their audit logs where `hadoop.caller.context.enabled` is set there (Hadoop's `CallerContext.setCurrent`, which is
+    /// of a thread). A NameNode in this process is not told.
+    pub fn set_caller_context(&self, context: Option<CallerContext>) {
+        self.client.namenode.set_caller_context(context);
     }
 
     /// What all files opened here have read, and which way it went.

@@ -20,6 +20,7 @@ use zerohop_system::{clock, random};
 use zerohop_transport::login::User;
 use zerohop_transport::rpc::{ClientIdentity, ClientOptions, RpcClient, RpcError};
 use zerohop_transport::waits::WAITS;
+use zerohop_wire::CallerContext;
 
 /// The protocol of files and administration.
 pub(crate) const CLIENT_PROTOCOL: &str = "org.apache.hadoop.hdfs.protocol.ClientProtocol";
@@ -30,6 +31,8 @@ const VERSION: u64 = 1;
 pub(crate) struct NameNode(Arc<Shared>);
 
 struct Shared {
+    /// Of all calls, to whichever server.
+    identity: Arc<ClientIdentity>,
     /// In this process; then there are no servers.
     local: Option<Arc<dyn LocalNameNode>>,
     servers: Servers,
@@ -77,6 +80,7 @@ pub(crate) fn connect(
         RpcClient::with_identity(addr, protocol, VERSION, user, options.clone(), identity)
     };
     Ok(NameNode(Arc::new(Shared {
+        identity: Arc::clone(&identity),
         local: None,
         servers: Servers::new(addrs.iter().map(connect).collect()),
         policy: Policy::from_conf(conf, has_failover)?,
@@ -89,6 +93,7 @@ pub(crate) fn connect(
 /// A client of a NameNode in this process.
 pub(crate) fn within(namenode: Arc<dyn LocalNameNode>, conf: &Conf) -> Result<NameNode> {
     Ok(NameNode(Arc::new(Shared {
+        identity: Arc::new(ClientIdentity::random()),
         local: Some(namenode),
         servers: Servers::new(Vec::new()),
         policy: Policy::from_conf(conf, false)?,
@@ -99,6 +104,11 @@ pub(crate) fn within(namenode: Arc<dyn LocalNameNode>, conf: &Conf) -> Result<Na
 }
 
 impl NameNode {
+    /// What calls say they are for, from now on.
+    pub(crate) fn set_caller_context(&self, context: Option<CallerContext>) {
+        self.0.identity.set_caller_context(context);
+    }
+
     /// Calls the active NameNode, or for a read an observer; the error is the last one, where several were tried.
     pub(crate) async fn call<Q: Message, R: Checked>(
         &self,

@@ -10,8 +10,9 @@ use super::set_up::SetUp;
 use crate::error::{Error, Result};
 use crate::types::{DatanodeInfo, FileStatus, LocatedBlock, Replica};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use zerohop_proto::common::TokenProto;
+use zerohop_system::clock;
 use zerohop_wire::ExtendedBlock;
 use zerohop_wire::checksum_type::DataChecksum;
 use zerohop_wire::transfer::block_write::{BlockWrite, WriteOptions};
@@ -175,10 +176,29 @@ impl Stream {
         let Some(pipeline) = &mut self.pipeline else {
             return Err(PipelineFault::lost("no pipeline"));
         };
+        let begun = clock::now();
         let bytes = pipeline.wait_for_acks().map_err(PipelineFault::lost)?;
+        let took = clock::since(begun);
         let received = receive(&mut self.packets, &mut self.buffers, &mut self.recoveries, bytes);
         self.note_len();
+        self.warn_if_slow(took);
         received
+    }
+
+    /// The next acknowledgement took so long; the DataNodes log which of them it was that waited, and for what.
+    fn warn_if_slow(&self, took: Duration) {
+        let threshold = self.file.client.settings.slow_io;
+        if took > threshold {
+            let block = self.block.as_ref().map(ToString::to_string).unwrap_or_default();
+            let nodes: Vec<String> = self.nodes.iter().map(|node| node.node.to_string()).collect();
+            tracing::warn!(
+                "Slow ReadProcessor read fields for block {block} took {}ms (threshold={}ms); file: {}, targets: [{}]",
+                took.as_millis(),
+                threshold.as_millis(),
+                self.file.src,
+                nodes.join(", ")
+            );
+        }
     }
 
     /// The block is as long as what is acknowledged.

@@ -259,10 +259,18 @@ keys! {
     DFS_NAMENODE_WRITE_LOCK_REPORTING_THRESHOLD_MS: Duration = "dfs.namenode.write-lock-reporting-threshold-ms", "5000", Millis;
     /// A read lock held longer is logged.
     DFS_NAMENODE_READ_LOCK_REPORTING_THRESHOLD_MS: Duration = "dfs.namenode.read-lock-reporting-threshold-ms", "5000", Millis;
+    /// Time from one report of locks that are held for long to the next.
+    DFS_LOCK_SUPPRESS_WARNING_INTERVAL: Duration = "dfs.lock.suppress.warning.interval", "10s", Millis;
     /// Longest wait of `complete` and `addBlock` for a DataNode's report that is on its way (ours, not Hadoop's).
     ZEROHOP_NAMENODE_REPORT_WAIT_MAX_MS: Duration = "zerohop.namenode.report.wait.max.ms", "1000", Millis;
     /// Classes of the audit log.
     DFS_NAMENODE_AUDIT_LOGGERS: Vec<String> = "dfs.namenode.audit.loggers", "default", Plain;
+    /// Whether the port of the client's connection is added to the caller context in the audit log.
+    DFS_NAMENODE_AUDIT_LOG_WITH_REMOTE_PORT: bool = "dfs.namenode.audit.log.with.remote.port", "false", Plain;
+    /// Whether lines of the audit log have a field for the tracking id of the caller's token.
+    DFS_NAMENODE_AUDIT_LOG_TOKEN_TRACKING_ID: bool = "dfs.namenode.audit.log.token.tracking.id", "false", Plain;
+    /// Commands that are written to the audit log at its level DEBUG only.
+    DFS_NAMENODE_AUDIT_LOG_DEBUG_CMDLIST: Vec<String> = "dfs.namenode.audit.log.debug.cmdlist", "", Plain;
     /// Whether the audit log is written behind the call.
     DFS_NAMENODE_AUDIT_LOG_ASYNC: bool = "dfs.namenode.audit.log.async", "false", Plain;
     /// Whether the users with the most operations are counted.

@@ -65,6 +65,9 @@ impl From<&Gauge> for Number {
     }
 }
 
+/// Labels of a series: names and values.
+pub type Labels = Vec<(&'static str, String)>;
+
 /// A metric at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metric {
@@ -77,7 +80,7 @@ pub struct Metric {
     /// Its value.
     pub value: Number,
     /// Where several metrics are one series with labels: that metric's name, and the labels.
-    pub series: Option<(Cow<'static, str>, Vec<(&'static str, String)>)>,
+    pub series: Option<(Cow<'static, str>, Labels)>,
 }
 
 /// A word about the source.
@@ -166,7 +169,7 @@ impl Record {
         name: String,
         value: impl Into<Number>,
         series: &'static str,
-        labels: Vec<(&'static str, String)>,
+        labels: Labels,
     ) {
         self.metrics.push(Metric {
             name: name.into(),

@@ -25,13 +25,30 @@ enum Refusal {
     Version(String),
     /// Not here.
     Unsupported(&'static str),
+    /// Not over this connection.
+    NoDomainSocket,
+    /// The slot is not one that this client may use.
+    Slot(String),
     /// Not these.
-    Error(String),
+    Replica(String),
+}
+
+impl Refusal {
+    /// For counts.
+    fn reason(&self) -> &'static str {
+        match self {
+            Self::Version(_) => "client-too-old",
+            Self::Unsupported(_) => "not-configured",
+            Self::NoDomainSocket => "no-domain-socket",
+            Self::Slot(_) => "invalid-slot",
+            Self::Replica(_) => "replica-unavailable",
+        }
+    }
 }
 
 impl From<Failure> for Refusal {
     fn from(failure: Failure) -> Self {
-        Self::Error(failure.to_exception().message)
+        Self::Replica(failure.to_exception().message)
     }
 }
 
@@ -65,6 +82,7 @@ pub(super) fn fds(
         Err(refusal) => {
             // Before the client knows that it may use the slot for another replica.
             drop(guard);
+            node.domain_socket.descriptors.refuse(refusal.reason());
             refuse(conn, &block, refusal)?;
             return Ok(AfterOperation::Keep);
         }
@@ -90,6 +108,7 @@ pub(super) fn fds(
         conn.read_byte()?;
     }
     guard.slot = None;
+    node.domain_socket.descriptors.grant();
     tracing::debug!("{}: got the descriptors of {block}", conn.peer);
     Ok(AfterOperation::Keep)
 }
@@ -103,16 +122,12 @@ fn prepare(
     block: &ExtendedBlock,
     guard: &mut SlotGuard<'_>,
 ) -> Result<ReplicaFiles, Refusal> {
-    let Some(peer) = conn.domain_peer() else {
-        return Err(Refusal::Error(
-            "You cannot pass file descriptors over anything but a UNIX domain socket.".to_owned(),
-        ));
-    };
+    let Some(peer) = conn.domain_peer() else { return Err(Refusal::NoDomainSocket) };
     if let Some(slot) = message.slot_id.as_ref().map(SlotId::from) {
         let key = BlockKey::from(block);
         let is_cached = node.store.cache().has(&key);
         let registered = node.store.slots().register(slot, peer, &key, is_cached);
-        registered.map_err(|invalid| Refusal::Error(invalid.0))?;
+        registered.map_err(|invalid| Refusal::Slot(invalid.0))?;
         guard.slot = Some((slot, peer));
         if is_cached && !node.store.cache().has(&key) {
             // Let go of in between, when this slot was not there yet.
@@ -136,7 +151,11 @@ fn refuse(conn: &Conn, block: &ExtendedBlock, refusal: Refusal) -> std::io::Resu
     let (status, version, text) = match refusal {
         Refusal::Version(text) => (Status::ErrorUnsupported, Some(BLOCK_FORMAT_VERSION), text),
         Refusal::Unsupported(text) => (Status::ErrorUnsupported, None, text.to_owned()),
-        Refusal::Error(text) => (Status::Error, None, text),
+        Refusal::NoDomainSocket => {
+            let text = "You cannot pass file descriptors over anything but a UNIX domain socket.";
+            (Status::Error, None, text.to_owned())
+        }
+        Refusal::Slot(text) | Refusal::Replica(text) => (Status::Error, None, text),
     };
     tracing::info!("{}: no descriptors of {block}: {text}", conn.peer);
     conn.write_message(&BlockOpResponseProto {

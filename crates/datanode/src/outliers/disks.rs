@@ -3,6 +3,7 @@
 use super::detector::OutlierLimits;
 use super::history::DiskHistory;
 use super::means::RollingMean;
+use super::slow_calls::SlowCalls;
 use parking_lot::Mutex;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,6 +44,8 @@ pub(crate) struct DiskSettings {
     pub(crate) excluded_max: usize,
     /// How often the slowest disks are looked for.
     pub(crate) interval: Duration,
+    /// Calls of writers that take longer are logged.
+    pub(crate) slow_call: Duration,
 }
 
 /// How long the calls to the disk of one volume take.
@@ -52,6 +55,7 @@ pub(crate) struct DiskTimes {
     history: Option<Arc<DiskHistory>>,
     started: Instant,
     means: Mutex<[RollingMean; DiskCall::COUNT]>,
+    slow_calls: Arc<SlowCalls>,
 }
 
 impl DiskTimes {
@@ -62,7 +66,13 @@ impl DiskTimes {
             history: settings.keeps_history.then(Arc::default),
             started: clock::now(),
             means: Mutex::default(),
+            slow_calls: Arc::new(SlowCalls::new(settings.slow_call)),
         }
+    }
+
+    /// What warns of single calls that take long.
+    pub(crate) fn slow_calls(&self) -> &Arc<SlowCalls> {
+        &self.slow_calls
     }
 
     /// The last hour, where it is kept.
@@ -211,6 +221,7 @@ mod tests {
             limits: LIMITS,
             excluded_max: 0,
             interval: Duration::ZERO,
+            slow_call: Duration::MAX,
         })
     }
 
@@ -262,6 +273,7 @@ mod tests {
             limits: LIMITS,
             excluded_max,
             interval,
+            slow_call: Duration::MAX,
         };
         let hour = Duration::from_secs(3600);
         let slowest = |count| SlowestDisks::new(settings(count, hour)).of(all.clone());

@@ -5,10 +5,12 @@ mod detector;
 mod disks;
 mod history;
 mod means;
+mod slow_calls;
 
 pub(crate) use detector::OutlierLimits;
 pub(crate) use disks::{DiskCall, DiskSettings, DiskTimes, SlowestDisks, slow_disks};
 pub(crate) use history::DiskRates;
+pub(crate) use slow_calls::{SlowCall, SlowCalls};
 
 use means::RollingMeans;
 use parking_lot::Mutex;

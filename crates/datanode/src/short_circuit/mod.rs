@@ -2,6 +2,7 @@
 //! are told to let go.
 
 mod cache;
+mod descriptor_counts;
 mod key;
 mod listing;
 mod registry;

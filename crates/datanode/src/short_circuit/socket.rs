@@ -1,5 +1,6 @@
 //! The state of the domain socket.
 
+use super::descriptor_counts::DescriptorCounts;
 use parking_lot::RwLock;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
@@ -13,4 +14,6 @@ pub(crate) struct SocketState {
     pub(crate) accepted: AtomicU64,
     /// What is wrong with it now.
     pub(crate) problem: RwLock<Option<String>>,
+    /// What clients asked for over it, or over TCP by mistake.
+    pub(crate) descriptors: DescriptorCounts,
 }

@@ -5,4 +5,5 @@ mod connection;
 mod histories;
 mod history;
 mod nodes;
+mod statuses;
 mod writers;

@@ -243,7 +243,23 @@ pub(super) fn audit<R>(core: &Core, caller: &Caller, outcome: &Outcome<R>, line:
             core.hot_directories.count(path, now_ms);
         }
     }
-    audit::log(core.adjustable().audited_callers, &caller.origin(), outcome, line);
+    let changed = |path: &str| owner_and_mode(core, line.src, path);
+    audit::log(&core.adjustable().audit, &caller.origin(), outcome, line, changed);
+}
+
+/// `owner:group:rwxr-xr-x` of what a command has changed, a moment after it. What was renamed into a directory is in it.
+fn owner_and_mode(core: &Core, src: Option<&str>, path: &str) -> Option<String> {
+    let op = OpContext::internal(core.clock.now());
+    let name = src.and_then(|src| src.rsplit('/').next()).unwrap_or_default();
+    let found = core.read(|namespace| {
+        let info = |path: &str| namespace.view(&op).file_link_info(path).ok().flatten();
+        let at = info(path)?;
+        let is_renamed = src.is_some_and(|src| src != path);
+        let within = (is_renamed && at.is_dir()).then(|| info(&format!("{path}/{name}")));
+        Some(within.flatten().unwrap_or(at))
+    })?;
+    let mode = zerohop_namespace::symbolic_mode(found.permission);
+    Some(format!("{}:{}:{mode}", found.owner, found.group))
 }
 
 /// Does work that blocks on a thread of its own.

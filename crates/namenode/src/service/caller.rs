@@ -30,6 +30,7 @@ pub(crate) fn http_context(identity: CallerIdentity, remote: SocketAddr) -> Call
         remote,
         host: remote.ip().to_canonical().to_string().into(),
         caller_context: None,
+        trace_id: None,
         connection_protocol: "".into(),
     }
 }
@@ -82,9 +83,10 @@ impl Caller {
     pub(super) fn origin(&self) -> Option<Origin<'_>> {
         Some(Origin {
             identity: &self.call.identity,
-            address: self.call.remote.ip(),
+            address: self.call.remote,
             protocol: self.protocol?,
             context: self.call.caller_context.as_ref(),
+            trace_id: self.call.trace_id.as_deref(),
         })
     }
 }

@@ -35,11 +35,21 @@ pub(super) fn rename2(
     remove_once(
         call,
         (src.to_owned(), dst.to_owned()),
-        |(src, dst)| Line::paths("rename", src, dst),
+        move |(src, dst)| Line::paths("rename", src, dst).with_options(options_of(options)),
         move |namespace, op, (src, dst), check, max| {
             namespace.directories(op).try_rename2(src, dst, options, check, max)
         },
     )
+}
+
+/// As Apache's audit log shows them.
+fn options_of(options: RenameOptions) -> &'static str {
+    match (options.overwrite, options.to_trash) {
+        (false, false) => " (options=[NONE])",
+        (true, false) => " (options=[OVERWRITE])",
+        (false, true) => " (options=[TO_TRASH])",
+        (true, true) => " (options=[OVERWRITE, TO_TRASH])",
+    }
 }
 
 /// A removal that happens once: the same call sent again gets the first answer. `attempt` makes the change as soon as its

@@ -55,6 +55,7 @@ pub use version::StorageInfo;
 use shared_edits::SharedEdits;
 use std::sync::Arc;
 use zerohop_journal::log::{DirectoryJournal, Journal};
+use zerohop_quorum::NodeStatus;
 
 /// The NameNode's directories, open and locked.
 #[derive(Debug)]
@@ -87,6 +88,11 @@ impl NameStorage {
     /// Whether other NameNodes have the edits, too.
     pub fn has_shared_edits(&self) -> bool {
         self.shared.is_some()
+    }
+
+    /// How this NameNode stands with each of the JournalNodes that it writes to.
+    pub fn journal_nodes(&self) -> Vec<NodeStatus> {
+        self.shared.as_ref().map(|shared| shared.nodes()).unwrap_or_default()
     }
 
     fn none_left(&self, what: &'static str) -> StorageError {

@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 use zerohop_conf::{Conf, ConfError, keys};
 use zerohop_journal::JournalError;
 use zerohop_journal::log::{EditSource, EditStream, Journal, Recovery, Selection};
-use zerohop_quorum::{NamespaceInfo, QuorumAddress, QuorumJournal, QuorumOptions};
+use zerohop_quorum::{NamespaceInfo, NodeStatus, QuorumAddress, QuorumJournal, QuorumOptions};
 use zerohop_transport::rpc::ClientOptions;
 use zerohop_wire::TxId;
 
@@ -132,6 +132,11 @@ impl SharedEdits {
         selection: Selection,
     ) -> Result<Vec<Box<dyn EditStream>>, JournalError> {
         self.journal.every_copy(selection)
+    }
+
+    /// How this NameNode stands with each JournalNode.
+    pub(super) fn nodes(&self) -> Vec<NodeStatus> {
+        self.journal.nodes()
     }
 
     /// Takes segments that begin with `first` or later out of use; on JournalNodes, all of them must be there.

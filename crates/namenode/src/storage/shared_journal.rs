@@ -2,7 +2,7 @@
 
 use zerohop_journal::JournalError;
 use zerohop_journal::log::{EditStream, Journal, Selection};
-use zerohop_quorum::QuorumJournal;
+use zerohop_quorum::{NodeStatus, QuorumJournal};
 use zerohop_wire::TxId;
 
 /// A journal that several NameNodes share.
@@ -14,6 +14,11 @@ pub(super) trait SharedJournal: Journal {
     /// that answers in time, not of a majority alone.
     fn every_copy(&self, selection: Selection) -> Result<Vec<Box<dyn EditStream>>, JournalError> {
         self.streams(selection)
+    }
+
+    /// How this NameNode stands with each JournalNode; none where there are none.
+    fn nodes(&self) -> Vec<NodeStatus> {
+        Vec::new()
     }
 
     /// Takes segments that begin with `first` or later out of use.
@@ -31,5 +36,9 @@ impl SharedJournal for QuorumJournal {
 
     fn discard_segments(&self, first: TxId) -> Result<(), JournalError> {
         Self::discard_segments(self, first)
+    }
+
+    fn nodes(&self) -> Vec<NodeStatus> {
+        Self::nodes(self)
     }
 }

@@ -1,8 +1,10 @@
 //! Who calls and which call it is: what a server's retry cache goes by.
 
 use bytes::Bytes;
+use parking_lot::RwLock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicI64, Ordering};
+use zerohop_wire::CallerContext;
 
 /// A client's id and the counter of its calls. Several [`RpcClient`](super::RpcClient)s may share
 /// one, so that a call repeated at another server is still the same call.
@@ -11,6 +13,7 @@ pub struct ClientIdentity {
     id: Bytes,
     next_call: AtomicI32,
     seen: Option<Arc<SeenState>>,
+    context: RwLock<Option<CallerContext>>,
 }
 
 /// The newest state of the name space that answers came from, by its last transaction. Requests carry it, so that a server that
@@ -52,7 +55,7 @@ impl ClientIdentity {
     /// A fresh random id.
     pub fn random() -> Self {
         let id = Bytes::copy_from_slice(uuid::Uuid::new_v4().as_bytes());
-        Self { id, next_call: AtomicI32::new(0), seen: None }
+        Self { id, next_call: AtomicI32::new(0), seen: None, context: RwLock::default() }
     }
 
     /// A fresh random id whose calls say which state of the name space the client has seen.
@@ -63,6 +66,16 @@ impl ClientIdentity {
     /// The state that was seen, where calls say it.
     pub fn seen(&self) -> Option<&Arc<SeenState>> {
         self.seen.as_ref()
+    }
+
+    /// What calls say they are for, from now on; none: nothing.
+    pub fn set_caller_context(&self, context: Option<CallerContext>) {
+        *self.context.write() = context;
+    }
+
+    /// What calls say they are for.
+    pub fn caller_context(&self) -> Option<CallerContext> {
+        self.context.read().clone()
     }
 
     /// The 16 bytes.

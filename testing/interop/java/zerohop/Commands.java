@@ -26,6 +26,7 @@ import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.SafeModeAction;
+import org.apache.hadoop.ipc.CallerContext;
 import org.apache.hadoop.security.UserGroupInformation;
 
 /** What one user asks of a file system: a command a case, its results in the order src/driver/mod.rs says. */
@@ -109,10 +110,19 @@ final class Commands {
       case "cacheadmin": return LocalReads.cacheAdmin(fs, a);
       case "uncache": fs.removeCacheDirective(num(0)); return ok();
       case "cached": return ok(LocalReads.cached(fs, path(0)));
+      case "callercontext": return callerContext();
       case "checkpath": return LocalReads.checkPath(a[0]);
       case "home": return ok(fs.getHomeDirectory().toUri().getPath());
       default: throw new UnsupportedOperationException(command);
     }
+  }
+
+  /** Of all later calls of this thread. */
+  private Object[] callerContext() {
+    byte[] signature = a[1].getBytes(java.nio.charset.StandardCharsets.UTF_8);
+    CallerContext.setCurrent(
+        a[0].isEmpty() ? null : new CallerContext.Builder(a[0]).setSignature(signature).build());
+    return ok();
   }
 
   private static Object[] ok(Object... fields) {

@@ -67,6 +67,7 @@
 //! | uncache | id | |
 //! | cacheadmin | arguments of hdfs cacheadmin | exit code, output |
 //! | cached | path | blocks that are cached |
+//! | callercontext | text, signature (empty: none) | (of all later calls) |
 //! | checkpath | path of a domain socket | empty, or what Apache finds wrong with it |
 
 mod text;

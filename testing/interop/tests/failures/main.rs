@@ -1,6 +1,7 @@
 //! Paths that only failures lead to: pipelines that lose nodes, writers that die, replicas that rot,
 //! NameNodes that are not there, disks that are full. Real processes, real kills.
 
+mod audit;
 mod balance;
 mod corruption;
 mod decommission;
@@ -18,6 +19,7 @@ mod restart;
 mod restored;
 mod rolling_upgrade;
 mod salvage;
+mod slow_disk;
 mod ten;
 mod unreadable;
 mod upkeep;

@@ -5,9 +5,12 @@
 
 use super::destination::{Destination, Sink};
 use super::downstream::Downstream;
+use crate::outliers::{SlowCall, SlowCalls};
+use crate::store::replica::Replica;
 use crate::transfer::conn::{Conn, invalid};
 use std::fmt::Display;
 use std::io;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zerohop_proto::hdfs::Status;
 use zerohop_system::clock;
@@ -23,12 +26,13 @@ pub(super) struct Acks {
     are_sent: bool,
     downstream: Option<Downstream>,
     responder: Responder,
+    slow_calls: Arc<SlowCalls>,
 }
 
 impl Acks {
     /// For packets that go on at `written`, the end of what is in the replica's file.
     pub(super) fn new(
-        block: BlockId,
+        replica: &Replica,
         are_sent: bool,
         downstream: Option<Downstream>,
         written: u64,
@@ -38,7 +42,8 @@ impl Acks {
             Some(downstream) => responder.with_downstream(downstream.patience, clock::now()),
             None => responder,
         };
-        Self { block, are_sent, downstream, responder }
+        let slow_calls = Arc::clone(replica.volume.times.slow_calls());
+        Self { block: replica.id, are_sent, downstream, responder, slow_calls }
     }
 
     /// The first packet is to come.
@@ -131,8 +136,11 @@ impl Acks {
     /// Sends the acks that are ready.
     pub(super) fn send(&mut self, upstream: &Conn) -> io::Result<()> {
         if !self.responder.acks().is_empty() {
+            let begun = clock::now();
             upstream.write_all(self.responder.acks())?;
             self.responder.acks_sent();
+            let about = || format!("upstream={}, blockId={}", upstream.peer, self.block);
+            self.slow_calls.note(SlowCall::AckToUpstream, clock::since(begun), about);
         }
         Ok(())
     }
@@ -197,7 +205,9 @@ impl Acks {
             }
         }
         if let Some(downstream) = self.connected() {
-            downstream.note_latency(clock::since(started));
+            let took = clock::since(started);
+            downstream.note_latency(took);
+            to.note_downstream(&downstream.name, took);
         }
         Ok(())
     }

@@ -1,9 +1,12 @@
 //! Where received packets go: the files of a replica, and the DataNode that is told when it is whole.
 
+use crate::outliers::{DiskCall, SlowCall};
 use crate::store::write::Writable;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use zerohop_proto::hdfs::Status;
+use zerohop_replica::{FlushExtent, Packet};
+use zerohop_system::clock;
 
 /// What the receiver asks of the DataNode around it.
 pub(crate) trait Sink {
@@ -49,9 +52,47 @@ impl<S: Sink> Destination<S> {
     /// Finalizes the replica, once.
     pub(super) fn finalize(&mut self) -> io::Result<()> {
         if !self.is_finalized {
+            let begun = clock::now();
             self.sink.finalize(&self.target, self.sync_at_end)?;
             self.is_finalized = true;
+            self.note_disk(SlowCall::FlushOrSync, begun);
         }
         Ok(())
+    }
+
+    /// Writes packets into the files as far as `extent` says; up to where they are filled then.
+    pub(super) fn write(
+        &self,
+        packets: &[Packet<'_>],
+        extent: FlushExtent,
+    ) -> Result<u64, zerohop_replica::Error> {
+        let begun = clock::now();
+        let times = &self.target.replica.volume.times;
+        let written = times.time(DiskCall::Write, || self.target.live.write_run(packets, extent));
+        self.note_disk(SlowCall::WriteToDisk, begun);
+        written
+    }
+
+    /// Forces what is written to the disk; how many bytes of the block that is.
+    pub(super) fn sync(&self) -> Result<u64, zerohop_replica::Error> {
+        let begun = clock::now();
+        let times = &self.target.replica.volume.times;
+        let synced = times.time(DiskCall::Sync, || self.target.live.sync());
+        self.note_disk(SlowCall::FlushOrSync, begun);
+        synced
+    }
+
+    fn note_disk(&self, call: SlowCall, begun: Instant) {
+        let replica = &self.target.replica;
+        let about =
+            || format!("volume={}, blockId={}", replica.volume.root().display(), replica.id);
+        replica.volume.times.slow_calls().note(call, clock::since(begun), about);
+    }
+
+    /// The downstream DataNode took so long for packets.
+    pub(super) fn note_downstream(&self, name: &str, took: Duration) {
+        let replica = &self.target.replica;
+        let about = || format!("downstream DN={name}, blockId={}", replica.id);
+        replica.volume.times.slow_calls().note(SlowCall::WriteToMirror, took, about);
     }
 }

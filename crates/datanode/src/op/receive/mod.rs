@@ -32,7 +32,6 @@ use self::destination::Destination;
 use self::flush_policy::{FlushPolicy, Pace};
 use self::packets::{find, part, verify};
 use self::upstream::Upstream;
-use crate::outliers::DiskCall;
 use crate::store::write::Writable;
 use crate::store::writer::Writer;
 use crate::transfer::conn::{Conn, invalid};
@@ -104,7 +103,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
         let mode = Mode { verify: mode.verify || sent != target.live.checksum(), ..mode };
         Self {
             upstream: Upstream::new(conn, control),
-            acks: Acks::new(target.replica.id, mode.acks, downstream, written),
+            acks: Acks::new(&target.replica, mode.acks, downstream, written),
             destination: Destination::new(target, sink, mode.sync_on_close),
             sent,
             mode,
@@ -312,9 +311,7 @@ impl<'a, S: Sink> Receiver<'a, S> {
             ));
         }
         if sync && !last {
-            let target = &self.destination.target;
-            let times = &target.replica.volume.times;
-            let synced = times.time(DiskCall::Sync, || target.live.sync());
+            let synced = self.destination.sync();
             self.or_refuse(first, synced)?;
         }
         if last && self.acks.answering().is_some() {
@@ -366,9 +363,8 @@ impl<'a, S: Sink> Receiver<'a, S> {
             })
             .collect();
         let first = self.packets.first().map(|packet| packet.header.seqno);
-        let times = &target.replica.volume.times;
         let begun = clock::now();
-        let written = times.time(DiskCall::Write, || target.live.write_run(&run, extent));
+        let written = self.destination.write(&run, extent);
         let (packets, took) = (run.len(), clock::since(begun));
         let before = self.written;
         self.written = self.or_refuse(first, written)?;

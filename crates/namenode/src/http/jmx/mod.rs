@@ -2,6 +2,7 @@
 
 mod block_stats;
 mod figures;
+mod hot_directories;
 mod info;
 mod records;
 mod status;
@@ -28,5 +29,6 @@ pub(super) fn beans(core: &Core) -> Vec<Value> {
         system::erasure_coded(&system),
         block_stats::bean_of(&lists.live),
         status::bean_of(core),
+        hot_directories::bean_of(core),
     ]
 }

@@ -100,6 +100,13 @@ fn edits(core: &Core, record: &mut Record) {
     record.gauge("LastCheckpointTime", "When the image was written, ms since 1970", image_ms);
     record.gauge("TotalSyncCount", "Syncs of the edit log", log.syncs);
     record.gauge("MillisSinceLastLoadedEdits", "0: edits are followed as they come", 0_u64);
+    let holds = &core.lock_holds;
+    for (name, help, count) in [
+        ("ReadLockLongHoldCount", "Long holds by readers", holds.read.long_holds()),
+        ("WriteLockLongHoldCount", "Long holds by writers", holds.write.long_holds()),
+    ] {
+        record.counter(name, help, count);
+    }
 }
 
 fn space(figures: &Figures, record: &mut Record) {

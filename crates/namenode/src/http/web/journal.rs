@@ -2,6 +2,7 @@
 
 use crate::core::Core;
 use zerohop_pages::{Body, Cell, Content, Level, Section, Table, Tile, age, count, date};
+use zerohop_quorum::NodeStatus;
 
 pub(super) fn content(core: &Core) -> Content {
     let log = core.log().stats();
@@ -53,8 +54,58 @@ pub(super) fn content(core: &Core) -> Content {
         let state = if core.ha.is_active() { "written here" } else { "read from here" };
         table.row(vec![Cell::code(shared), "shared edits".into(), state.into()]);
     }
-    Content::new()
+    let mut content = Content::new()
         .with(Section::new("figures", Body::Tiles(tiles)))
-        .with(Section::new("directories", Body::Table(table)).titled("Where they are"))
-        .with(Section::new("log", Body::Facts(facts)).titled("Edit log"))
+        .with(Section::new("directories", Body::Table(table)).titled("Where they are"));
+    let nodes = core.storage.journal_nodes();
+    if !nodes.is_empty() && core.ha.is_active() {
+        let section = Section::new("journalnodes", Body::Table(journal_nodes(&nodes)));
+        content.add(section.titled("JournalNodes").noted(
+            "A JournalNode that has missed edits is left out until the next segment of the log.",
+        ));
+    }
+    content.with(Section::new("log", Body::Facts(facts)).titled("Edit log"))
+}
+
+/// How this NameNode, the one that writes, stands with each of them.
+fn journal_nodes(nodes: &[NodeStatus]) -> Table {
+    let mut table = Table::new(
+        &[
+            "JournalNode",
+            "State",
+            "Has",
+            "Behind by",
+            "Waiting",
+            "Last answer took",
+            "Last failure",
+        ],
+        "No JournalNode.",
+    );
+    for node in nodes {
+        let state = match (node.is_written, node.lag) {
+            (true, 0) => Cell::state("In step", Level::Good),
+            (true, _) => Cell::state("Behind", Level::Warn),
+            (false, _) => Cell::state("Left out", Level::Bad),
+        };
+        let has =
+            node.acknowledged.map_or_else(|| Cell::text("-"), |txid| Cell::code(txid.to_string()));
+        let took = node.took.map_or_else(
+            || "-".to_owned(),
+            |took| format!("{:.2} ms", took.as_secs_f64() * 1000.0),
+        );
+        let failure = node.failure.as_ref().map_or_else(
+            || "none".to_owned(),
+            |(reason, ago)| format!("{reason} ({} ago)", age(ago.as_millis() as u64)),
+        );
+        table.row(vec![
+            Cell::code(node.name.clone()),
+            state,
+            has,
+            Cell::count(node.lag),
+            Cell::bytes(node.queued_bytes as u64),
+            Cell::text(took),
+            Cell::text(failure),
+        ]);
+    }
+    table
 }

@@ -3,7 +3,7 @@
 use super::options::ClientOptions;
 use crate::login::User;
 use crate::rpc::error::RpcError;
-use crate::rpc::ids::{CallId, ClientIdentity, SeenState};
+use crate::rpc::ids::{CallId, ClientIdentity};
 use crate::rpc::{frame, preamble, special_call};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use parking_lot::Mutex;
@@ -18,8 +18,8 @@ use tokio::sync::{Notify, oneshot};
 use zerohop_proto::common::rpc_request_header_proto::OperationProto;
 use zerohop_proto::common::rpc_response_header_proto::RpcStatusProto;
 use zerohop_proto::common::{
-    IpcConnectionContextProto, RequestHeaderProto, RpcKindProto, RpcRequestHeaderProto,
-    RpcResponseHeaderProto, UserInformationProto,
+    IpcConnectionContextProto, RequestHeaderProto, RpcCallerContextProto, RpcKindProto,
+    RpcRequestHeaderProto, RpcResponseHeaderProto, UserInformationProto,
 };
 use zerohop_proto::decode_delimited;
 use zerohop_system::clock;
@@ -36,8 +36,8 @@ pub(super) struct Connection {
     addr: String,
     stream: TcpStream,
     state: Mutex<State>,
-    /// What calls say was seen, and answers add to.
-    seen: Option<Arc<SeenState>>,
+    /// Who calls; answers add to what it has seen.
+    identity: Arc<ClientIdentity>,
     opened: Instant,
     /// Milliseconds from `opened` until the last bytes came.
     heard_ms: AtomicU64,
@@ -69,7 +69,7 @@ impl Connection {
         addr: &str,
         protocol: &str,
         user: &User,
-        identity: &ClientIdentity,
+        identity: &Arc<ClientIdentity>,
         options: &ClientOptions,
     ) -> Arc<Self> {
         let mut unsent = BytesMut::new();
@@ -79,7 +79,7 @@ impl Connection {
             addr: addr.to_owned(),
             stream,
             state,
-            seen: identity.seen().cloned(),
+            identity: Arc::clone(identity),
             opened: clock::now(),
             heard_ms: AtomicU64::new(0),
             wake: Notify::new(),
@@ -132,8 +132,7 @@ impl Connection {
                 return Err(self.error(end));
             }
             state.calls.insert(id.call_id, sender);
-            let seen = self.seen.as_ref().map(|seen| seen.last());
-            put_request(&mut state.unsent, id, seen, method, protocol, version, request);
+            put_request(&mut state.unsent, id, &self.identity, method, protocol, version, request);
             self.send(&mut state);
         }
         let _guard = RemoveCallOnDrop { connection: self, call_id: id.call_id };
@@ -203,7 +202,7 @@ impl Connection {
             if header.status() == RpcStatusProto::Fatal {
                 return Ok(Some(CloseReason::Fatal(exception_of(header))));
             }
-            if let Some(seen) = &self.seen
+            if let Some(seen) = self.identity.seen()
                 && let Some(last) = header.state_id
             {
                 seen.saw(last);
@@ -349,14 +348,18 @@ pub(super) fn put_context(out: &mut BytesMut, protocol: &str, user: &User, clien
 pub(super) fn put_request(
     out: &mut BytesMut,
     id: &CallId,
-    seen: Option<i64>,
+    identity: &ClientIdentity,
     method: &str,
     protocol: &str,
     version: u64,
     request: &[u8],
 ) {
     let mut header = request_header(id.call_id, id.client_id.clone(), id.retry_count);
-    header.state_id = seen;
+    header.state_id = identity.seen().map(|seen| seen.last());
+    header.caller_context = identity.caller_context().map(|caller| RpcCallerContextProto {
+        context: caller.context.to_string(),
+        signature: caller.signature,
+    });
     let method = RequestHeaderProto {
         method_name: method.to_owned(),
         declaring_class_protocol_name: protocol.to_owned(),
@@ -398,7 +401,7 @@ mod tests {
         let user = User::new("somebody");
         let identity = ClientIdentity::random();
         let id = identity.next_call();
-        let open = Connection::open(stream, "", "p", &user, &identity, &options);
+        let open = Connection::open(stream, "", "p", &user, &Arc::new(identity), &options);
         // The task waits for input now; what it hears of next is the reset, if it looks.
         tokio::task::yield_now().await;
         open.stream.writable().await.unwrap();

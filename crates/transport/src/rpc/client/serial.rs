@@ -52,7 +52,7 @@ impl SerialClient {
         let id = identity.next_call();
         self.body.clear();
         request.encode_raw(&mut self.body);
-        put_request(&mut self.output, &id, None, method, protocol, *version, &self.body);
+        put_request(&mut self.output, &id, identity, method, protocol, *version, &self.body);
         let sent = self.stream.write_all(&self.output).await;
         self.output.clear();
         sent.map_err(|source| self.broken(source))?;

@@ -96,6 +96,8 @@ struct Running {
     identity: CallerIdentity,
     remote: SocketAddr,
     begun: Instant,
+    /// The trace that the client says the call belongs to.
+    trace_id: Option<Arc<str>>,
 }
 
 /// The calls of one method.
@@ -216,7 +218,7 @@ impl CallActivity {
         self: &Arc<Self>,
         method: &str,
         identity: &CallerIdentity,
-        remote: SocketAddr,
+        (remote, trace_id): (SocketAddr, Option<Arc<str>>),
         request_len: usize,
     ) -> Arc<RunningCall> {
         self.received.fetch_add(request_len as u64, Ordering::Relaxed);
@@ -227,7 +229,8 @@ impl CallActivity {
             let method = shard.method(method);
             let id = shard.next;
             shard.next += 1;
-            shard.running.insert(id, Running { method, identity: identity.clone(), remote, begun });
+            let identity = identity.clone();
+            shard.running.insert(id, Running { method, identity, remote, begun, trace_id });
             id
         });
         take_lock_wait();
@@ -269,7 +272,11 @@ impl CallActivity {
             self.slow_calls.fetch_add(1, Ordering::Relaxed);
             let (method, user) = (&call.method, call.identity.user());
             let spent = times.spent_until(now);
-            tracing::warn!("Slow RPC : {method} of {user} from {} took {spent}", call.remote);
+            let trace = call.trace_id.map_or_else(String::new, |id| format!("; trace {id}"));
+            tracing::warn!(
+                "Slow RPC : {method} of {user} from {} took {spent}{trace}",
+                call.remote
+            );
         }
     }
 
@@ -418,7 +425,7 @@ pub(super) mod tests {
         let activity = activity();
         let user = CallerIdentity::simple("ann", None);
         let remote = SocketAddr::from(([127, 0, 0, 1], 7));
-        let call = activity.begin("create", &user, remote, 10);
+        let call = activity.begin("create", &user, (remote, None), 10);
         let same = Arc::clone(&call);
         call.served();
         drop(call);
@@ -436,7 +443,7 @@ pub(super) mod tests {
         let user = CallerIdentity::simple("eve", None);
         let remote = SocketAddr::from(([127, 0, 0, 1], 7));
         for number in 0..METHODS_MAX + 50 {
-            drop(activity.begin(&format!("m{number}"), &user, remote, 0));
+            drop(activity.begin(&format!("m{number}"), &user, (remote, None), 0));
         }
         let figures = activity.figures();
         assert_eq!(figures.methods.len(), METHODS_MAX + 1);
@@ -449,7 +456,7 @@ pub(super) mod tests {
         let user = CallerIdentity::simple("ann", None);
         let remote = SocketAddr::from(([127, 0, 0, 1], 7));
         note_lock_wait(Duration::from_secs(9));
-        let call = activity.begin("create", &user, remote, 0);
+        let call = activity.begin("create", &user, (remote, None), 0);
         note_lock_wait(Duration::from_millis(30));
         call.served();
         drop(call);

@@ -8,8 +8,9 @@ use super::fair::Place;
 use super::handshake::{Handshake, Step};
 use super::request;
 use super::response::{self, Answered, Failure};
-use super::service::{CallContext, CallerContext, Reply};
+use super::service::{CallContext, Reply};
 use super::shared::{Call, Shared};
+use super::trace::trace_id;
 use super::waiting::Waiting;
 use crate::rpc::frame;
 use crate::rpc::preamble::{self, Preamble};
@@ -30,7 +31,7 @@ use zerohop_proto::common::rpc_request_header_proto::OperationProto;
 use zerohop_proto::common::rpc_response_header_proto::{RpcErrorCodeProto, RpcStatusProto};
 use zerohop_proto::common::{RpcKindProto, RpcRequestHeaderProto, RpcResponseHeaderProto};
 use zerohop_system::clock;
-use zerohop_wire::{RemoteException, RpcIds};
+use zerohop_wire::{CallerContext, RemoteException, RpcIds};
 
 /// Room for a read, renewed when less than [`READ_ROOM_MIN`] of it is left: calls that wait keep
 /// their part of the buffer, so that each renewal is an allocation. A larger frame gets more.
@@ -395,6 +396,7 @@ impl Connection {
         if self.shared.options.backoff {
             self.check_backlog()?;
         }
+        let trace_id = header.trace_info.as_ref().and_then(trace_id);
         let context = CallContext {
             identity: peer.identity.clone(),
             ids: RpcIds::new(&header.client_id, header.call_id),
@@ -404,10 +406,12 @@ impl Connection {
             caller_context: header
                 .caller_context
                 .map(|c| CallerContext { context: c.context.into(), signature: c.signature }),
+            trace_id: trace_id.clone(),
             connection_protocol: Arc::clone(&peer.protocol),
         };
         let activity = &self.shared.activity;
-        let running = activity.begin(method.method(), &peer.identity, self.remote, param.len());
+        let from = (self.remote, trace_id);
+        let running = activity.begin(method.method(), &peer.identity, from, param.len());
         let reply = match self.services.find(&method) {
             Ok(service) => {
                 let (service, running) = (Arc::clone(service), Arc::clone(&running));

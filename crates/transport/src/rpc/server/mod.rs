@@ -23,6 +23,7 @@ mod response;
 mod service;
 mod shared;
 mod slow_calls;
+mod trace;
 mod waiting;
 
 pub use activity::{ActivityFigures, CallActivity, MethodTimes, RunningCallInfo, note_lock_wait};
@@ -31,7 +32,5 @@ pub use fair::FairOptions;
 pub use impersonation::ProxyUsers;
 pub use listener::RpcServer;
 pub use options::ServerOptions;
-pub use service::{
-    CallContext, CallerContext, Gate, Reply, RpcService, decode_param, no_such_method,
-};
+pub use service::{CallContext, Gate, Reply, RpcService, decode_param, no_such_method};
 pub use slow_calls::SlowCallSettings;

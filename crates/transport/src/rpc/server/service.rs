@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use zerohop_proto::Checked;
-use zerohop_wire::{CallerIdentity, JavaException, RemoteException, RpcIds};
+use zerohop_wire::{CallerContext, CallerIdentity, JavaException, RemoteException, RpcIds};
 
 /// A protocol that a server offers.
 pub trait RpcService: Send + Sync {
@@ -94,17 +94,10 @@ pub struct CallContext {
     pub host: Arc<str>,
     /// What the client says it is doing, for the audit log.
     pub caller_context: Option<CallerContext>,
+    /// The trace that the client says the call belongs to.
+    pub trace_id: Option<Arc<str>>,
     /// The protocol named when the connection was opened.
     pub connection_protocol: Arc<str>,
-}
-
-/// What a client says about itself, for the audit log (`RPCCallerContextProto`).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CallerContext {
-    /// The text.
-    pub context: Arc<str>,
-    /// Its signature, unchecked.
-    pub signature: Option<Bytes>,
 }
 
 /// The answer to a method that the protocol does not have.

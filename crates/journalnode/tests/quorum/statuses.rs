@@ -1,0 +1,50 @@
+//! How a writer stands with each JournalNode: which follow, which are left out and why, and which are back.
+
+use crate::nodes::{Nodes, append};
+use std::time::{Duration, Instant};
+use zerohop_journal::log::Journal;
+use zerohop_quorum::{NodeStatus, QuorumJournal};
+use zerohop_wire::TxId;
+
+/// Waits until the thread of a JournalNode has got so far.
+fn until(writer: &QuorumJournal, node: usize, wanted: impl Fn(&NodeStatus) -> bool) -> NodeStatus {
+    let begun = Instant::now();
+    loop {
+        let status = writer.nodes().swap_remove(node);
+        if wanted(&status) {
+            return status;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "{status:?}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_journal_node_that_is_down_is_left_out_until_the_next_segment() {
+    let mut nodes = Nodes::start();
+    nodes.writer().format().unwrap();
+    let (writer, last) = nodes.takeover();
+    assert_eq!(last, 0);
+    assert!(writer.nodes().iter().all(|node| !node.is_written && node.acknowledged.is_none()));
+    let mut segment = writer.start_segment(TxId(1)).unwrap();
+    append(&mut *segment, 1, &[1, 2, 3]).unwrap();
+    for node in 0..3 {
+        let status = until(&writer, node, |status| status.acknowledged == Some(TxId(3)));
+        assert_eq!(status.name, nodes.addresses[node].to_string());
+        assert_eq!((status.is_written, status.lag, status.failure), (true, 0, None));
+        assert!(status.took.is_some());
+    }
+    nodes.down(2);
+    append(&mut *segment, 4, &[4, 5]).unwrap();
+    append(&mut *segment, 6, &[6]).unwrap();
+    let left_out = until(&writer, 2, |status| !status.is_written);
+    assert_eq!((left_out.acknowledged, left_out.lag), (Some(TxId(3)), 3));
+    assert!(left_out.failure.is_some(), "{left_out:?}");
+    until(&writer, 0, |status| status.acknowledged == Some(TxId(6)) && status.queued_bytes == 0);
+    segment.finalize(TxId(6)).unwrap();
+    nodes.up(2);
+    let mut segment = writer.start_segment(TxId(7)).unwrap();
+    append(&mut *segment, 7, &[7]).unwrap();
+    let back = until(&writer, 2, |status| status.acknowledged == Some(TxId(7)));
+    assert_eq!((back.is_written, back.lag), (true, 0));
+}
