@@ -2,7 +2,7 @@
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 RELEASE := $(TARGET)/release/zerohop
 
-.PHONY: help demo test torch faults fuzz check fix bench compare
+.PHONY: help demo test torch faults fuzz check fix bench compare dist
 
 help: ## Lists the tasks.
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -40,3 +40,6 @@ compare: ## Measures ours and Apache Hadoop in the same run.
 	@testing/ensure-tools.sh
 	@cargo build --release -p zerohop-cli
 	@testing/compare/run.sh
+
+dist: ## Fills target/dist with binaries, libhdfs and the wheel for x86-64 and aarch64; tries them in a bare Debian root.
+	@packaging/dist.sh

@@ -12,6 +12,8 @@ part() {
 part format cargo fmt --all -- --check
 part lints cargo clippy -q --workspace --all-targets -- -D warnings
 part documents env RUSTDOCFLAGS=-Dwarnings cargo doc -q --no-deps --workspace
+part packages testing/packages.sh
+part units packaging/verify-units.sh
 part tidy cargo test -q -p zerohop-tidy
 if cargo deny --version >/dev/null 2>&1; then
   part dependencies cargo deny --log-level error check bans licenses sources

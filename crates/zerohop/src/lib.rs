@@ -51,6 +51,12 @@
 //! | list | [`FileSystem::entries`], [`FileSystem::walk`] | [`blocking::FileSystem::entries`] |
 //!
 //! Paths are absolute and have no scheme.
+//!
+//! | feature | default | |
+//! |---|---|---|
+//! | `local` | yes | reads of replicas on the same machine; on Linux |
+//! | `blocking` | yes | [`blocking`], for plain threads |
+//! | `object-store` | no | `zerohop::object_store`: the `ObjectStore` of arrow, DataFusion and others |
 
 /// The file system for plain threads: the same names as in [`FileSystem`], without `await`. Not to be used on
 /// a thread of a tokio runtime, which may not wait.
@@ -72,7 +78,22 @@
 /// reader.read_to_string(&mut line)?;
 /// # Ok(()) }
 /// ```
+#[cfg(feature = "blocking")]
 pub use zerohop_client::blocking;
+
+/// HDFS as an object store: the `ObjectStore` that arrow, DataFusion, Delta Lake and others read and write with.
+///
+/// ```no_run
+/// # async fn example(fs: zerohop::FileSystem) -> Result<(), Box<dyn std::error::Error>> {
+/// use zerohop::object_store::HdfsObjectStore;
+/// use zerohop::object_store::object_store::{ObjectStoreExt, path::Path};
+/// let store = HdfsObjectStore::new(fs).with_root("/warehouse");
+/// store.put(&Path::from("orders/part-0"), "bytes".into()).await?;
+/// let some = store.get_range(&Path::from("orders/part-0"), 1..3).await?;
+/// # Ok(()) }
+/// ```
+#[cfg(feature = "object-store")]
+pub use zerohop_object_store as object_store;
 
 /// ```no_run
 /// # async fn example() -> zerohop::Result<()> {
@@ -88,6 +109,24 @@ pub use zerohop_client::blocking;
 ///
 pub use zerohop_client::FileSystem;
 
+/// ```no_run
+/// # fn example(fs: zerohop::FileSystem) {
+/// use zerohop::CallerContext;
+/// // In the NameNode's audit log, behind each change that this client makes from now on.
+/// fs.set_caller_context(Some(CallerContext::new("nightly-load").with_field("job", "7", ",")));
+/// # }
+/// ```
+///
+pub use zerohop_client::CallerContext;
+
+/// ```no_run
+/// # fn example() -> zerohop::Result<()> {
+/// use zerohop::Builder;
+/// let alice: Builder = zerohop::FileSystem::builder().config_dir("/etc/hadoop/conf").user("alice");
+/// let fs = alice.set("dfs.replication", "2").build()?;
+/// # Ok(()) }
+/// ```
+///
 pub use zerohop_client::Builder;
 
 /// ```no_run
@@ -168,13 +207,14 @@ pub use zerohop_client::ListPages;
 
 /// ```no_run
 /// # async fn example(fs: zerohop::FileSystem) -> zerohop::Result<()> {
-/// use zerohop::{Error, ErrorKind};
-/// match fs.open("/data").await {
+/// use zerohop::{Error, ErrorKind, NoConnection, Result};
+/// let opened: Result<_> = fs.open("/data").await;
+/// match opened {
 ///     Ok(file) => println!("{} bytes", file.len()),
 ///     Err(error) if error.kind() == ErrorKind::NotFound => println!("nothing there"),
 ///     Err(error) => {
-///         if let Some(why) = error.no_connection() {
-///             println!("is the NameNode at {} up? {}", why.address, why.source);
+///         if let Some(NoConnection { address, source, .. }) = error.no_connection() {
+///             println!("is the NameNode at {address} up? {source}");
 ///         } else if let Some(class) = error.java_class() {
 ///             println!("the NameNode threw {class}: {error}");
 ///         }
@@ -184,8 +224,7 @@ pub use zerohop_client::ListPages;
 /// # Ok(()) }
 /// ```
 ///
-pub use zerohop_client::Error;
-pub use zerohop_client::{ErrorKind, NoConnection, Result};
+pub use zerohop_client::{Error, ErrorKind, NoConnection, Result};
 
 /// ```
 /// use zerohop::{CreateOptions, DataChecksum};
@@ -206,7 +245,7 @@ pub use zerohop_client::CreateOptions;
 /// assert_eq!(options.verify, Verify::Once);
 /// ```
 ///
-pub use zerohop_client::OpenOptions;
+pub use zerohop_client::{OpenOptions, Verify};
 
 /// ```
 /// use zerohop::AppendOptions;
@@ -228,61 +267,63 @@ pub use zerohop_client::SyncOptions;
 /// ```
 ///
 pub use zerohop_client::RenameOptions;
-pub use zerohop_client::Verify;
 
-pub use zerohop_client::FileKind;
 /// ```no_run
 /// # async fn example(fs: zerohop::FileSystem) -> zerohop::Result<()> {
-/// use zerohop::{FileKind, FileStatus};
+/// use zerohop::{FileKind, FileStatus, InodeId};
 /// let status: FileStatus = fs.status("/data").await?;
+/// let inode: InodeId = status.file_id; // The same after a rename.
 /// if status.kind == FileKind::File {
 ///     println!("{} owns {} bytes, {:o}", status.owner, status.len, status.permission);
 /// }
 /// # Ok(()) }
 /// ```
 ///
-pub use zerohop_client::{FileStatus, InodeId};
+pub use zerohop_client::{FileKind, FileStatus, InodeId};
 
 /// ```no_run
 /// # async fn example(fs: zerohop::FileSystem) -> zerohop::Result<()> {
-/// use zerohop::{LocatedBlock, LocatedBlocks};
+/// use zerohop::{DatanodeInfo, LocatedBlock, LocatedBlocks, Replica, StorageType};
 /// let located: LocatedBlocks = fs.block_locations("/data", 0, u64::MAX >> 1).await?;
 /// for LocatedBlock { offset, replicas, .. } in located.blocks {
-///     let hosts: Vec<&str> = replicas.iter().map(|replica| replica.node.host()).collect();
-///     println!("{offset}: {hosts:?}");
+///     for Replica { node, storage_type, .. } in &replicas {
+///         let on: &DatanodeInfo = node;
+///         println!("{offset}: {}, SSD: {}", on.host(), *storage_type == StorageType::Ssd);
+///     }
 /// }
 /// # Ok(()) }
 /// ```
 ///
-pub use zerohop_client::LocatedBlocks;
-pub use zerohop_client::{DatanodeInfo, LocatedBlock, Replica, StorageType};
+pub use zerohop_client::{DatanodeInfo, LocatedBlock, LocatedBlocks, Replica, StorageType};
 
 /// ```no_run
 /// # async fn example(fs: zerohop::FileSystem) -> zerohop::Result<()> {
-/// use zerohop::{RangeCount, ReadStatistics};
+/// use zerohop::{CacheStatistics, RangeCount, ReadPath, ReadReason, ReadStatistics};
 /// let statistics: ReadStatistics = fs.read_statistics();
 /// println!("{} of {} bytes locally", statistics.local_bytes(), statistics.total());
 /// for RangeCount { path, reason, bytes, .. } in statistics.ranges {
+///     let (path, reason): (ReadPath, ReadReason) = (path, reason);
 ///     println!("{bytes} bytes by {}, because {}", path.name(), reason.name());
 /// }
+/// let replicas: CacheStatistics = fs.cache_statistics();
+/// println!("{} replicas of this machine are open", replicas.open);
 /// # Ok(()) }
 /// ```
 ///
-pub use zerohop_client::ReadStatistics;
-pub use zerohop_client::{CacheStatistics, RangeCount, ReadPath, ReadReason};
+pub use zerohop_client::{CacheStatistics, RangeCount, ReadPath, ReadReason, ReadStatistics};
 
-pub use zerohop_client::SharedBytes;
 /// ```no_run
 /// # fn example(fs: zerohop::blocking::FileSystem) -> zerohop::Result<()> {
-/// use zerohop::ZeroCopyRead;
+/// use zerohop::{SharedBytes, ZeroCopyRead};
 /// let mut reader = fs.open("/data")?;
 /// let read: ZeroCopyRead = reader.read_zero_copy(1 << 20)?;
-/// let mut copy = vec![0; read.len()];
-/// read.bytes().copy_to(&mut copy);
+/// let bytes: SharedBytes<'_> = read.bytes(); // Others may change them: they are no slice.
+/// let mut copy = vec![0; bytes.len()];
+/// bytes.copy_to(&mut copy);
 /// # Ok(()) }
 /// ```
 ///
-pub use zerohop_client::ZeroCopyRead;
+pub use zerohop_client::{SharedBytes, ZeroCopyRead};
 
 /// ```no_run
 /// # async fn example(fs: zerohop::FileSystem) -> zerohop::Result<()> {
@@ -296,62 +337,138 @@ pub use zerohop_client::FileChecksum;
 
 /// ```no_run
 /// # async fn example(fs: zerohop::FileSystem) -> zerohop::Result<()> {
-/// use zerohop::{AclEntry, AclKind};
+/// use zerohop::{AclEntry, AclKind, AclScope, AclStatus};
 /// let may_read = AclEntry::new(AclKind::User, 0o4).name("bob");
-/// fs.modify_acl("/shared", &[may_read]).await?;
+/// fs.modify_acl("/shared", &[may_read.clone(), may_read.default_scope()]).await?;
+/// let list: AclStatus = fs.acl_status("/shared").await?;
+/// let of_new_files = list.entries.iter().filter(|entry| entry.scope == AclScope::Default);
+/// println!("{} entries for new files", of_new_files.count());
 /// # Ok(()) }
 /// ```
 ///
-pub use zerohop_client::AclEntry;
-pub use zerohop_client::{AclKind, AclScope, AclStatus};
+pub use zerohop_client::{AclEntry, AclKind, AclScope, AclStatus};
 
 /// ```no_run
 /// # async fn example(fs: zerohop::FileSystem) -> zerohop::Result<()> {
-/// use zerohop::XAttr;
+/// use zerohop::{XAttr, XAttrFlags, XAttrNamespace};
+/// fs.set_xattr("/data", "user.color", b"red", XAttrFlags::default()).await?;
 /// let attributes: Vec<XAttr> = fs.xattrs("/data").await?;
+/// assert!(attributes.iter().any(|attribute| attribute.namespace == XAttrNamespace::User));
 /// # Ok(()) }
 /// ```
 ///
-pub use zerohop_client::XAttr;
-pub use zerohop_client::{XAttrFlags, XAttrNamespace};
+pub use zerohop_client::{XAttr, XAttrFlags, XAttrNamespace};
 
 /// ```no_run
 /// # async fn example(fs: zerohop::FileSystem) -> zerohop::Result<()> {
-/// use zerohop::{CacheDirective, CachePool};
+/// use zerohop::{CacheDirective, CacheDirectiveStats, CacheExpiry, CachePool, CachePoolStats};
 /// fs.add_cache_pool(&CachePool::new("hot").limit(1 << 30)).await?;
 /// let table = CacheDirective::default().path("/hot/table".to_owned()).pool("hot".to_owned());
-/// fs.add_cache_directive(&table, false).await?;
+/// let for_an_hour = table.expiry(CacheExpiry { ms: 3_600_000, is_relative: true });
+/// fs.add_cache_directive(&for_an_hour, false).await?;
+/// for (pool, stats) in fs.cache_pools().await? {
+///     let CachePoolStats { bytes_cached, bytes_needed, .. } = stats;
+///     println!("{}: {bytes_cached} of {bytes_needed} bytes", pool.name);
+/// }
+/// let all: Vec<(CacheDirective, CacheDirectiveStats)> =
+///     fs.cache_directives(&CacheDirective::default()).await?;
 /// # Ok(()) }
 /// ```
 ///
-pub use zerohop_client::CacheDirective;
-pub use zerohop_client::{CacheDirectiveStats, CacheExpiry, CachePool, CachePoolStats};
+pub use zerohop_client::{
+    CacheDirective, CacheDirectiveStats, CacheExpiry, CachePool, CachePoolStats,
+};
 
 /// ```no_run
 /// # async fn example(fs: zerohop::FileSystem) -> zerohop::Result<()> {
-/// use zerohop::{ContentSummary, QuotaUsage};
+/// use zerohop::{ContentSummary, QuotaUsage, TypeUsage};
 /// let summary: ContentSummary = fs.content_summary("/user").await?;
 /// let usage: QuotaUsage = fs.quota_usage("/user/alice").await?;
+/// for TypeUsage { storage_type, consumed, quota, .. } in usage.types {
+///     println!("{}: {consumed} of {quota}", storage_type.as_str_name());
+/// }
 /// # Ok(()) }
 /// ```
 ///
-pub use zerohop_client::ContentSummary;
-pub use zerohop_client::{QuotaUsage, TypeUsage};
+pub use zerohop_client::{ContentSummary, QuotaUsage, TypeUsage};
 
 /// ```no_run
 /// # async fn example(fs: zerohop::FileSystem) -> zerohop::Result<()> {
-/// use zerohop::{DatanodeReportType, FsStats, SafeModeAction};
-/// let stats: FsStats = fs.fs_stats().await?;
-/// let live = fs.datanode_report(DatanodeReportType::Live).await?;
+/// use zerohop::{DatanodeReportType, DatanodeStorage, FsStats, SafeModeAction, Volume};
+/// let FsStats { used, capacity, .. } = fs.fs_stats().await?;
 /// let is_read_only = fs.safe_mode(SafeModeAction::SafemodeGet).await?;
+/// for DatanodeStorage { node, volumes, .. } in
+///     fs.datanode_storage_report(DatanodeReportType::Live).await?
+/// {
+///     let failed = |volume: &&Volume| volume.is_failed;
+///     println!("{node}: {} volumes failed", volumes.iter().filter(failed).count());
+/// }
 /// # Ok(()) }
 /// ```
 ///
-pub use zerohop_client::FsStats;
+pub use zerohop_client::{DatanodeReportType, DatanodeStorage, FsStats, SafeModeAction, Volume};
+
+/// ```no_run
+/// # async fn example(fs: zerohop::FileSystem) -> zerohop::Result<()> {
+/// use zerohop::{CorruptFiles, OpenFile, ServerDefaults, StoragePolicy};
+/// let CorruptFiles { paths, .. } = fs.corrupt_files("/", "").await?;
+/// let (open, has_more): (Vec<OpenFile>, bool) = fs.open_files("/", 0).await?;
+/// let ServerDefaults { block_size, replication, .. } = fs.server_defaults().await?;
+/// let StoragePolicy { name, .. } = fs.storage_policy("/hot").await?;
+/// # Ok(()) }
+/// ```
+///
+pub use zerohop_client::{CorruptFiles, OpenFile, ServerDefaults, StoragePolicy};
+
+/// ```no_run
+/// # async fn example(fs: zerohop::FileSystem) -> zerohop::Result<()> {
+/// use zerohop::{RollingUpgrade, RollingUpgradeAction};
+/// let under_way: Option<RollingUpgrade> = fs.rolling_upgrade(RollingUpgradeAction::Query).await?;
+/// # Ok(()) }
+/// ```
+///
+pub use zerohop_client::{RollingUpgrade, RollingUpgradeAction};
+
+/// ```no_run
+/// # async fn example(fs: zerohop::FileSystem) -> zerohop::Result<()> {
+/// use zerohop::{Snapshot, SnapshotChange, SnapshotChangeKind, SnapshotDiff, SnapshottableDirectory};
+/// let may_have: Option<Vec<SnapshottableDirectory>> = fs.snapshottable_directories().await?;
+/// let yesterday = fs.create_snapshot("/table", Some("yesterday")).await?;
+/// let all: Option<Vec<Snapshot>> = fs.snapshots("/table").await?;
+/// let diff: SnapshotDiff = fs.snapshot_diff("/table", "yesterday", "").await?;
+/// for SnapshotChange { kind, path, .. } in diff.changes {
+///     println!("{path} is new: {}", kind == SnapshotChangeKind::Create);
+/// }
+/// # Ok(()) }
+/// ```
+///
 pub use zerohop_client::{
-    CorruptFiles, DatanodeReportType, DatanodeStorage, OpenFile, RollingUpgrade,
-    RollingUpgradeAction, SafeModeAction, ServerDefaults, StoragePolicy, Volume,
+    Snapshot, SnapshotChange, SnapshotChangeKind, SnapshotDiff, SnapshottableDirectory,
 };
+
+/// ```no_run
+/// # async fn example(fs: zerohop::FileSystem) -> zerohop::Result<()> {
+/// use zerohop::{SnapshotDiffCursor, SnapshotDiffEntry, SnapshotDiffPage};
+/// let start = SnapshotDiffCursor::default();
+/// let page: SnapshotDiffPage = fs.snapshot_diff_page("/table", "monday", "tuesday", start).await?;
+/// for SnapshotDiffEntry { path, .. } in page.created {
+///     println!("{path} is new");
+/// }
+/// # Ok(()) }
+/// ```
+///
+pub use zerohop_client::{SnapshotDiffCursor, SnapshotDiffEntry, SnapshotDiffPage};
+
+/// ```no_run
+/// # async fn example(fs: zerohop::FileSystem) -> zerohop::Result<()> {
+/// use zerohop::{ErasureCodingPolicy, ErasureCodingPolicyState};
+/// let all: Vec<ErasureCodingPolicy> = fs.erasure_coding_policies().await?;
+/// let is_enabled = |policy: &&ErasureCodingPolicy| policy.state == ErasureCodingPolicyState::Enabled;
+/// println!("{} policies are enabled", all.iter().filter(is_enabled).count());
+/// # Ok(()) }
+/// ```
+///
+pub use zerohop_client::{ErasureCodingPolicy, ErasureCodingPolicyState};
 
 /// ```
 /// use zerohop::User;
@@ -361,22 +478,21 @@ pub use zerohop_client::{
 pub use zerohop_client::User;
 
 /// ```no_run
-/// use zerohop::{Conf, FileSystem};
+/// use zerohop::{Conf, ConfError, FileSystem};
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let mut conf = Conf::load("/etc/hadoop/conf")?;
+/// let loaded: Result<Conf, ConfError> = Conf::load("/etc/hadoop/conf");
+/// let mut conf = loaded?;
 /// conf.set("dfs.client.read.shortcircuit", "true");
 /// let fs = FileSystem::builder().conf(conf).build_blocking()?;
 /// # Ok(()) }
 /// ```
 ///
-pub use zerohop_conf::Conf;
-pub use zerohop_conf::ConfError;
+pub use zerohop_conf::{Conf, ConfError};
 
-pub use zerohop_wire::checksum_type::ChecksumType;
 /// ```
 /// use zerohop::{ChecksumType, DataChecksum};
 /// let checksum = DataChecksum::new(ChecksumType::Crc32c, 512).unwrap();
 /// assert_eq!(checksum, DataChecksum::default());
 /// ```
 ///
-pub use zerohop_wire::checksum_type::DataChecksum;
+pub use zerohop_wire::checksum_type::{ChecksumType, DataChecksum};

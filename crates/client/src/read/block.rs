@@ -1,6 +1,7 @@
 //! A block that is being read, whichever way.
 
-use super::local::{LocalReplica, OpenError};
+use super::local::LocalReplica;
+use super::local_outcome::OpenError;
 use super::plan::{NotLocal, ReadPath, ReadReason};
 use super::remote::{ReadError, RemoteBlock};
 use crate::client::Peer;

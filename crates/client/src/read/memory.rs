@@ -3,7 +3,8 @@
 
 use super::block::path_of;
 use super::file::File;
-use super::local::{Found, ZeroCopyRead};
+use super::local::ZeroCopyRead;
+use super::local_outcome::Found;
 use super::plan;
 use crate::error::Result;
 use crate::types::DatanodeInfo;

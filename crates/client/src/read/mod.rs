@@ -12,7 +12,12 @@ mod call;
 mod dead;
 mod failover;
 mod file;
+#[cfg(all(feature = "local", target_os = "linux"))]
 mod local;
+#[cfg(not(all(feature = "local", target_os = "linux")))]
+#[path = "no_local.rs"]
+mod local;
+mod local_outcome;
 mod memory;
 mod open;
 mod open_replicas;
@@ -32,7 +37,8 @@ pub(crate) use dead::DeadNodes;
 pub(crate) use failover::Cursor;
 pub(crate) use file::File;
 pub(crate) use local::LocalReads;
-pub use local::{CacheStatistics, ZeroCopyRead};
+pub use local::ZeroCopyRead;
+pub use local_outcome::CacheStatistics;
 pub(crate) use memory::{INLINE_MAX, TaskFile};
 pub use plan::{ReadPath, ReadReason};
 pub(crate) use stats::Totals;

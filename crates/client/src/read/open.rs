@@ -2,7 +2,7 @@
 
 use super::block::{BlockReader, LocalBlock, path_of};
 use super::file::File;
-use super::local::OpenError;
+use super::local_outcome::OpenError;
 use super::plan::{self, NotLocal, ReadPath};
 use super::remote::{RangeRequest, ReadError, RemoteBlock};
 use super::tried::Tried;

@@ -2,7 +2,8 @@
 //! system call.
 
 use super::block::path_of;
-use super::local::{LocalError, LocalReplica, ZeroCopyRead};
+use super::local::{LocalReplica, ZeroCopyRead};
+use super::local_outcome::LocalError;
 use super::plan::{ReadPath, ReadReason};
 use super::ranges::{Ranges, extent, scatter, together};
 use super::stats::Counters;

@@ -3,7 +3,7 @@
 //! [`BlockRead`] knows what the bytes of the connection are; here they are read. Data goes from the socket to the
 //! caller's buffer and is checked there; the same system call brings the head of the next packet into `ahead`.
 
-use super::local::LocalError;
+use super::local_outcome::LocalError;
 use super::plan::ReadPath;
 use crate::client::Peer;
 use crate::types::LocatedBlock;

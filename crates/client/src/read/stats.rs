@@ -1,6 +1,6 @@
 //! What was read, by the way it went: of one stream, and of a client.
 
-use super::local::Found;
+use super::local_outcome::Found;
 use super::plan::{NotLocal, ReadPath, ReadReason};
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

@@ -1,6 +1,7 @@
 //! What was tried for one read, and what may still be.
 
-use super::local::{LocalError, ToldPaths};
+use super::local::ToldPaths;
+use super::local_outcome::LocalError;
 use super::plan::{NotLocal, ReadReason};
 use super::suspects::Suspects;
 use crate::types::{DatanodeInfo, LocatedBlock, Replica};

@@ -4,8 +4,8 @@
 //! Replicas in use are never evicted; of the others there are at most `capacity`, none idle for
 //! longer than the expiry. (`ShortCircuitCache`)
 
-use super::endpoint::OpenError;
 use super::replica::LocalReplica;
+use crate::read::local_outcome::{CacheStatistics, Found, OpenError};
 use crate::read::plan::NotLocal;
 use crate::types::{DatanodeInfo, LocatedBlock};
 use parking_lot::{Condvar, Mutex};
@@ -71,33 +71,6 @@ impl From<OpenError> for Shared {
             OpenError::NeedsPaths => Self::NeedsPaths,
         }
     }
-}
-
-/// How an open replica was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
-    /// It was open.
-    Open,
-    /// The DataNode was asked.
-    Asked,
-    /// Another reader was asking.
-    Waited,
-}
-
-/// How often the cache was asked, and with what result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CacheStatistics {
-    /// Opens that found the replica open.
-    pub hits: u64,
-    /// Opens that asked the DataNode.
-    pub misses: u64,
-    /// Opens that waited for another reader's request.
-    pub waits: u64,
-    /// Replicas dropped for being idle or too many.
-    pub evictions: u64,
-    /// Replicas open now.
-    pub open: u64,
 }
 
 pub(super) struct Cache {

@@ -3,6 +3,7 @@
 use super::files::Parts;
 use super::slots::{NoSlot, Slot, Slots};
 use super::talk::{self, Answer};
+use crate::read::local_outcome::OpenError;
 use crate::read::plan::{NotLocal, ReadReason};
 use crate::types::LocatedBlock;
 use parking_lot::Mutex;
@@ -32,15 +33,6 @@ pub(super) struct SocketUse {
     pub(super) timeout: Duration,
     /// `dfs.domain.socket.disable.interval.seconds`.
     pub(super) disabled_for: Duration,
-}
-
-/// Why a replica could not be opened.
-pub(crate) enum OpenError {
-    NotLocal(NotLocal),
-    /// The DataNode does not accept the token.
-    Token(String),
-    /// Files are opened by their paths, and the DataNode has to be asked for those first.
-    NeedsPaths,
 }
 
 /// One domain socket path, with what is known of the process that listens there.

@@ -26,13 +26,11 @@ pub(super) mod replica_test;
 #[cfg(test)]
 mod together_test;
 
-pub use cache::CacheStatistics;
-pub(crate) use cache::Found;
-pub(crate) use endpoint::OpenError;
 pub(crate) use paths::ToldPaths;
-pub(crate) use replica::{LocalError, LocalReplica};
+pub(crate) use replica::LocalReplica;
 pub use zero_copy::ZeroCopyRead;
 
+use super::local_outcome::{CacheStatistics, Found, OpenError};
 use super::plan::{NotLocal, ReadReason};
 use crate::runtime;
 use crate::settings::{LocalSettings, Settings};

@@ -2,8 +2,8 @@
 //! them. Off by default and insecure: see [`WARNING`].
 
 use super::cache::Key;
-use super::endpoint::OpenError;
 use super::files::Parts;
+use crate::read::local_outcome::OpenError;
 use crate::read::plan::{NotLocal, ReadReason};
 use crate::settings::LocalSettings;
 use crate::types::{DatanodeInfo, LocatedBlock};

@@ -3,6 +3,7 @@
 use super::files::{Data, Mapped, Parts, Sums, Use, at, invalid};
 use super::once::VerifiedChunks;
 use super::slots::Slot;
+use crate::read::local_outcome::LocalError;
 use crate::types::Verify;
 use std::fs::File;
 use std::io;
@@ -22,33 +23,6 @@ const STEP_LEN: usize = 128 << 10;
 const READ_AHEAD_LEN: usize = 1 << 20;
 /// A chunk of which a part is wanted is copied to the stack up to this length, the usual one.
 const CHUNK_ON_STACK_MAX: usize = 512;
-
-/// Why a range could not be read from a replica of this machine.
-#[derive(Debug)]
-pub(crate) enum LocalError {
-    /// The data does not match its checksums.
-    Corrupt(String),
-    /// The disk failed, or the file is shorter than it was.
-    Failed(io::Error),
-    /// The DataNode took the replica back, or it was dropped here.
-    Revoked,
-}
-
-impl From<io::Error> for LocalError {
-    fn from(error: io::Error) -> Self {
-        Self::Failed(error)
-    }
-}
-
-impl std::fmt::Display for LocalError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Corrupt(text) => f.write_str(text),
-            Self::Failed(error) => write!(f, "the local replica could not be read: {error}"),
-            Self::Revoked => f.write_str("the DataNode took the local replica back"),
-        }
-    }
-}
 
 /// An open replica of this machine. Once it is mapped its meta file is closed; the block file is kept open
 /// for cold reads as long as there are not too many.

@@ -2,8 +2,9 @@
 
 use super::files::{Parts, Use};
 use super::once::VerifiedChunks;
-use super::replica::{LocalError, LocalReplica};
+use super::replica::LocalReplica;
 use super::zero_copy::ZeroCopyRead;
+use crate::read::local_outcome::LocalError;
 use crate::read::open_replicas::OpenReplicas;
 use crate::read::stats::Counters;
 use crate::types::Verify;

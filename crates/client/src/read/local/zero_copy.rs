@@ -1,7 +1,8 @@
 //! Zero-copy reads: bytes of a mapped replica where they lie.
 
 use super::files::Data;
-use super::replica::{LocalError, LocalReplica};
+use super::replica::LocalReplica;
+use crate::read::local_outcome::LocalError;
 use crate::types::Verify;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};

@@ -1,0 +1,82 @@
+//! HDFS as an object store, on our NameNode and DataNode and on Apache's: the conformance suite of the crate `object_store`, and
+//! what is HDFS's own.
+
+mod conditional;
+mod conformance;
+mod listed;
+mod names;
+mod place;
+mod staged;
+
+use place::run;
+use zerohop_interop::Kind;
+
+/// Tests by these names in the modules of these names, each on both kinds of clusters.
+macro_rules! on_both {
+    ($($module:ident { $($name:ident)* })*) => {
+        mod on_ours {
+            $(mod $module {
+                $(#[test]
+                fn $name() {
+                    crate::run(crate::Kind::Ours, stringify!($name), |place| {
+                        Box::pin(crate::$module::$name(place))
+                    });
+                })*
+            })*
+        }
+
+        mod on_apaches {
+            $(mod $module {
+                $(#[test]
+                fn $name() {
+                    crate::run(crate::Kind::Apache, stringify!($name), |place| {
+                        Box::pin(crate::$module::$name(place))
+                    });
+                })*
+            })*
+        }
+    };
+}
+
+on_both! {
+    conformance {
+        put_get_delete_list
+        get_opts
+        list_uses_directories_correctly
+        list_with_delimiter
+        list_with_offset_exclusivity
+        rename_and_copy
+        copy_if_not_exists
+        copy_rename_nonexistent_object
+        stream_get
+        multipart_out_of_order
+        put_opts_with_updates
+        the_last_of_two_uploads_wins
+        get_nonexistent_object
+        attributes_kept_and_refused
+        multipart_store
+        list_paginated
+    }
+    conditional {
+        an_update_sees_what_others_did_with_the_file
+        what_hdfs_cannot_do_is_refused
+        no_update_replaces_what_was_put_without_a_condition
+    }
+    listed {
+        in_order_from_any_name_on
+        page_by_page
+    }
+    names {
+        a_file_and_a_directory_cannot_have_one_name
+        names_that_hdfs_refuses_are_refused_and_not_found
+        renames_to_the_name_itself
+    }
+    staged {
+        a_put_that_is_given_up_leaves_nothing
+        readers_see_an_object_whole_or_not_at_all
+        large_objects_are_read_as_they_were_written
+        an_upload_with_parts_missing_or_empty
+        ids_of_uploads_are_no_paths
+        parts_are_joined_by_their_numbers
+    }
+}

@@ -1,0 +1,93 @@
+//! A directory for each test, in clusters that tests share.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use zerohop_client::FileSystem;
+use zerohop_interop::cluster::{Cluster, Spec};
+use zerohop_interop::{Kind, Outcome, site};
+use zerohop_object_store::HdfsObjectStore;
+
+type Shared = Mutex<Weak<Mutex<Cluster>>>;
+
+/// The running cluster of a kind, or a new one. The last test that holds it stops it.
+fn cluster(kind: Kind) -> Outcome<Arc<Mutex<Cluster>>> {
+    static OURS: Shared = Mutex::new(Weak::new());
+    static APACHES: Shared = Mutex::new(Weak::new());
+    let (shared, name) = match kind {
+        Kind::Ours => (&OURS, "object-store"),
+        Kind::Apache => (&APACHES, "object-store-apache"),
+    };
+    let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(running) = shared.upgrade() {
+        return Ok(running);
+    }
+    let settings = site::settings(&[("dfs.replication", "1")]);
+    let spec = Spec { name, namenode: kind, datanodes: kind, count: 1, settings };
+    let started = Arc::new(Mutex::new(Cluster::start(&spec)?));
+    *shared = Arc::downgrade(&started);
+    Ok(started)
+}
+
+/// What a test works in.
+pub struct Place {
+    pub fs: FileSystem,
+    root: String,
+}
+
+impl Place {
+    pub fn store(&self) -> HdfsObjectStore {
+        HdfsObjectStore::new(self.fs.clone()).with_root(&self.root)
+    }
+
+    /// The path of a file or directory below the root.
+    pub fn path(&self, name: &str) -> String {
+        format!("{}/{name}", self.root)
+    }
+
+    /// A place for a part of a test.
+    pub fn below(&self, name: &str) -> Self {
+        Self { fs: self.fs.clone(), root: self.path(name) }
+    }
+
+    /// Waits until nothing is left of what was written and not published.
+    pub async fn no_hidden_files(&self) {
+        for _ in 0..1000 {
+            if self.hidden().await.is_empty() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        panic!("{:?}", self.hidden().await);
+    }
+
+    async fn hidden(&self) -> Vec<String> {
+        let (mut walk, mut found) = (self.fs.walk(&self.root), Vec::new());
+        while let Some(entry) = walk.next().await.transpose().unwrap() {
+            if entry.path.contains("/.zerohop-") {
+                found.push(entry.path);
+            }
+        }
+        found
+    }
+}
+
+/// Runs a test in a directory of its name; what it wrote and did not publish is gone at the end.
+pub fn run(
+    kind: Kind,
+    name: &str,
+    test: impl for<'a> FnOnce(&'a Place) -> Pin<Box<dyn Future<Output = ()> + 'a>>,
+) {
+    let cluster = cluster(kind).unwrap();
+    let conf = cluster.lock().unwrap_or_else(PoisonError::into_inner).conf();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let fs = FileSystem::builder().config_dir(conf).build().unwrap();
+        let place = Place { fs, root: format!("/{name}") };
+        place.fs.mkdirs(&place.root).await.unwrap();
+        test(&place).await;
+        place.no_hidden_files().await;
+    });
+}
