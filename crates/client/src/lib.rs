@@ -34,6 +34,10 @@
 //!
 //! Rust programs depend on the crate `zerohop`, which passes this one on with an example for each type.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests measure and wait"))]
+#![cfg_attr(
+    not(all(feature = "blocking", feature = "local")),
+    allow(dead_code, reason = "plain threads and local reads have parts of their own all over")
+)]
 
 #[cfg(feature = "blocking")]
 pub mod blocking;
