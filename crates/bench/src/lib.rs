@@ -7,6 +7,7 @@ pub mod args;
 pub mod checksum;
 pub mod codec;
 pub mod dfsio;
+pub mod directories;
 pub mod files;
 pub mod local;
 pub mod measure;

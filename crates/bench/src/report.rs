@@ -112,7 +112,7 @@ impl Report {
 }
 
 /// Cells under each other; the columns in `right` end where their longest cell ends.
-pub(crate) fn aligned(lines: &[Vec<String>], right: &[usize]) -> String {
+pub fn aligned(lines: &[Vec<String>], right: &[usize]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).add_rows(lines);
     for column in table.column_iter_mut() {
@@ -174,7 +174,7 @@ fn spread(row: &Row) -> String {
 }
 
 /// As many digits as count.
-pub(crate) fn number(value: f64) -> String {
+pub fn number(value: f64) -> String {
     match value.abs() {
         abs if abs >= 100.0 => format!("{value:.0}"),
         abs if abs >= 1.0 => format!("{value:.1}"),

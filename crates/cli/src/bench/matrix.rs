@@ -4,9 +4,9 @@ use std::path::Path;
 
 use zerohop_bench::dfsio::Args;
 use zerohop_bench::dfsio::matrix::{Matrix, Plan, Row, Rows, Sink, to_html};
+use zerohop_bench::directories::{data_directories, own_home};
 use zerohop_conf::Conf;
 
-use super::directories::{data_directories, own_home};
 use crate::failure::{Failure, Outcome};
 
 /// Measures and reports.

@@ -3,16 +3,16 @@
 mod cluster;
 mod codec;
 mod dfsio;
-mod directories;
 mod matrix;
 mod output;
 mod profile_cost;
 mod rest;
+mod star;
 
-use zerohop_bench::Row;
 use zerohop_bench::args::Args;
 pub use zerohop_bench::args::USAGE;
 use zerohop_bench::suite::Suite;
+use zerohop_bench::{Row, directories};
 use zerohop_conf::Conf;
 
 use crate::failure::{EXIT_USAGE, Failure, Outcome, complain};
@@ -25,6 +25,7 @@ const OTHERS: &str = "
   zerohop bench codec [OPTIONS]  measures codecs; zerohop bench codec --help explains it
   zerohop bench dfsio [OPTIONS]  runs TestDFSIO's tests; zerohop bench dfsio --help explains them
   zerohop bench rest [OPTIONS]   measures REST; zerohop bench rest --help explains it
+  zerohop bench star [OPTIONS]   asks SQL queries of a star schema; zerohop bench star --help explains it
   zerohop bench profile-cost     measures what a running profile costs; --help explains it";
 
 pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
@@ -42,6 +43,10 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
     if words.first().is_some_and(|word| word == "rest") {
         words.remove(0);
         return rest::run(settings, words);
+    }
+    if words.first().is_some_and(|word| word == "star") {
+        words.remove(0);
+        return star::run(settings, words);
     }
     if words.iter().any(|word| matches!(word.as_str(), "-h" | "--help" | "-help")) {
         sayln!("{USAGE}\n{OTHERS}");

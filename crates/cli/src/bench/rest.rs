@@ -7,15 +7,15 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use zerohop_bench::Row;
-use zerohop_bench::WatchedProcess;
 use zerohop_bench::rest::{
     self, Args, GATEWAY, RestPlan, Service, Shell, USAGE, permit_open_files,
 };
+use zerohop_bench::{WatchedProcess, directories};
 use zerohop_client::User;
 use zerohop_system::clock;
 
+use super::cluster;
 use super::output::{print, progress};
-use super::{cluster, directories};
 use crate::failure::{EXIT_USAGE, Failure, Outcome, complain};
 use crate::settings::Settings;
 

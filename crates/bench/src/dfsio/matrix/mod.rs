@@ -15,6 +15,7 @@ mod source;
 mod table;
 
 pub use args::{MatrixArgs, Sink, USAGE};
+pub use cache::{CacheDropper, drop_file};
 pub use cell::{Cell, Op};
 pub use cluster_files::{FileBlocks, find};
 pub use html::to_html;
