@@ -1,5 +1,6 @@
 //! `bench star`: passed on to a program of its own, so that this one does not carry DataFusion.
 
+use std::convert::Infallible;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,27 +12,31 @@ const PROGRAM: &str = "zerohop-star";
 /// By this it finds us again, for a cluster of its own.
 const OWN_VARIABLE: &str = "ZEROHOP";
 
-/// Becomes the program; returns only if that fails.
-pub fn run(mut settings: Settings, mut words: Vec<String>) -> i32 {
-    let become_it = || {
-        settings.take(&mut words)?;
-        let own = std::env::current_exe()?;
-        let program = find(own.parent())?;
-        let mut command = Command::new(&program);
-        command.env(OWN_VARIABLE, own);
-        if let Some(directory) = &settings.directory {
-            command.arg("--config").arg(directory);
-        }
-        for file in &settings.files {
-            command.arg("-conf").arg(file);
-        }
-        for (name, value) in &settings.values {
-            command.arg("-D").arg(format!("{name}={value}"));
-        }
-        let error = command.args(&words).exec();
-        Err(Failure::io(format!("cannot run {}: {error}", program.display())))
-    };
-    complain("bench star", &become_it().err().unwrap_or_else(|| Failure::io("nothing was run")))
+/// Runs the program in place of this one.
+pub fn run(settings: Settings, words: Vec<String>) -> i32 {
+    match become_program(settings, words) {
+        Ok(never) => match never {},
+        Err(failure) => complain("bench star", &failure),
+    }
+}
+
+fn become_program(mut settings: Settings, mut words: Vec<String>) -> Outcome<Infallible> {
+    settings.take(&mut words)?;
+    let own = std::env::current_exe()?;
+    let program = find(own.parent())?;
+    let mut command = Command::new(&program);
+    command.env(OWN_VARIABLE, own);
+    if let Some(directory) = &settings.directory {
+        command.arg("--config").arg(directory);
+    }
+    for file in &settings.files {
+        command.arg("-conf").arg(file);
+    }
+    for (name, value) in &settings.values {
+        command.arg("-D").arg(format!("{name}={value}"));
+    }
+    let error = command.args(&words).exec();
+    Err(Failure::io(format!("cannot run {}: {error}", program.display())))
 }
 
 /// The program beside this one, or on PATH.
