@@ -22,7 +22,7 @@
 //! - **Names are paths.** `a` and `a/b` cannot both be objects. A name may not contain `:`. A directory stays when its last
 //!   object is deleted, and is listed as a common prefix.
 //! - **Conditional puts** ([`PutMode::Update`]) compare the ETag and then replace that very file, by its inode: of several
-//!   writers one wins, whatever else they are written with. What the comparison does not see is an append or a truncation in
+//!   writers one wins. What the comparison does not see is an append or a truncation in
 //!   the moment after it, which object stores do not have. Versions are refused: HDFS keeps none.
 //! - **Multipart uploads** are files in a hidden directory, one for each part, that are joined by `concat`. Each part begins
 //!   a block: parts as large as a block (128 MiB) are best.

@@ -22,7 +22,7 @@ pub async fn a_file_and_a_directory_cannot_have_one_name(place: &Place) {
     store.put(&above, "file".into()).await.unwrap_err();
     let there = store.put_opts(&above, "file".into(), PutMode::Create.into()).await.unwrap_err();
     assert!(matches!(there, Error::AlreadyExists { .. }), "{there}");
-    // A directory is no object, whatever is done with it.
+    // A directory is no object for any call.
     for missing in [
         store.head(&above).await.map(drop),
         store.get(&above).await.map(drop),
