@@ -76,7 +76,8 @@ impl Terminal {
         // SAFETY: they were just made, and nothing else owns them.
         let (controller, terminal) =
             unsafe { (OwnedFd::from_raw_fd(controller), OwnedFd::from_raw_fd(terminal)) };
-        let keyboard = File::from(controller);
+        // A copy, which programs that are started do not inherit: a terminal lasts as long as anything holds this end.
+        let keyboard = File::from(controller.try_clone().unwrap());
         resize(&keyboard, size);
         let of = || Stdio::from(terminal.try_clone().unwrap());
         command.stdin(of()).stdout(of()).stderr(of());
@@ -139,6 +140,13 @@ impl Terminal {
         // SAFETY: the call has filled it.
         let settings = unsafe { settings.assume_init() };
         (settings.c_iflag, settings.c_oflag, settings.c_lflag)
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
