@@ -37,7 +37,7 @@ pub struct Traffic {
     pub local_reads: Option<f64>,
     /// Reads of other machines.
     pub remote_reads: Option<f64>,
-    /// Short-circuit reads; none where the DataNode does not tell of them.
+    /// Short-circuit reads; none where the DataNode has no such bean.
     pub short_circuit: Option<ShortCircuit>,
 }
 

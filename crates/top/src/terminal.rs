@@ -11,7 +11,7 @@ use std::time::Duration;
 /// How long new figures, or a signal, may wait while no key is pressed.
 const STEP: Duration = Duration::from_millis(100);
 
-/// Shows figures as they come until a key ends it, `stop` is set, or whoever sends them is gone. The terminal is then as it was
+/// Shows figures as they come until a key ends it, `stop` is set, or their sender is gone. The terminal is then as it was
 /// before, also after a panic.
 ///
 /// # Errors

@@ -183,7 +183,7 @@ impl ZeroCopyRead {
         false
     }
 
-    /// Whether every page could be had: always.
+    /// Whether all bytes were read: always, as there is no map.
     pub fn is_intact(&self) -> bool {
         true
     }
