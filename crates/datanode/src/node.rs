@@ -261,7 +261,7 @@ impl Node {
         if let Some(service) = self.service(pool_id) {
             let change =
                 Self::block_change(&replica.volume, replica.block(), BlockStatus::Receiving, None);
-            service.tell(&change);
+            service.tell_receiving(&change);
         }
     }
 

@@ -47,13 +47,15 @@ pub(crate) struct Batch {
 }
 
 impl PendingChanges {
-    /// Adds a change. A replica that begins to be received waits for the next report.
+    /// Adds a change, which is reported at once.
     pub(crate) fn add(&self, change: BlockChange) {
-        let wakes = change.status != BlockStatus::Receiving;
         self.waiting.lock().put(change);
-        if wakes {
-            self.filled.notify_one();
-        }
+        self.filled.notify_one();
+    }
+
+    /// Adds a change that waits for the next report or heartbeat.
+    pub(crate) fn add_for_later(&self, change: BlockChange) {
+        self.waiting.lock().put(change);
     }
 
     /// As [`add`](Self::add); the receiver hears when the NameNode was told.

@@ -119,6 +119,20 @@ impl PoolService {
         }
     }
 
+    /// Tells all NameNodes that a replica begins to be written. The active NameNode chose this DataNode for it, so that it has
+    /// time until the next heartbeat. The edits that the others follow do not say where blocks are: what is not
+    /// reported to them cannot be read or recovered after a failover.
+    pub(crate) fn tell_receiving(&self, change: &BlockChange) {
+        let active = self.active.lock().index;
+        for link in self.listeners() {
+            if active == Some(link.index) {
+                link.pending_changes.add_for_later(change.clone());
+            } else {
+                link.pending_changes.add(change.clone());
+            }
+        }
+    }
+
     /// Tells all NameNodes and waits a moment for the active one to have heard it: a client that
     /// is acknowledged asks the NameNode next, and should find it informed.
     pub(crate) fn tell_and_wait(
@@ -176,6 +190,39 @@ mod tests {
         service.tell(&change);
         assert!(!links[0].pending_changes.take().is_empty());
         assert!(links[1].pending_changes.take().is_empty());
+    }
+
+    /// Whether changes wait that are to be reported at once.
+    async fn is_filled(link: &Link) -> bool {
+        tokio::select! {
+            biased;
+            () = link.pending_changes.filled() => true,
+            () = std::future::ready(()) => false,
+        }
+    }
+
+    /// Beginnings waited for the next other report. A file that was flushed and stayed open had no locations after a failover,
+    /// and a recovery of it would have found no replica.
+    #[tokio::test]
+    async fn a_standby_hears_at_once_of_a_replica_that_begins_to_be_written() {
+        let service = PoolService::new("c".into());
+        let links = [link(0), link(1)];
+        links.iter().for_each(|link| service.add(Arc::clone(link)));
+        let change = BlockChange {
+            storage: DatanodeStorageProto::default(),
+            block: Block { id: BlockId(1), stamp: GenerationStamp(1001), len: 0 },
+            status: BlockStatus::Receiving,
+            delete_hint: None,
+        };
+        service.tell_receiving(&change);
+        assert!(is_filled(&links[0]).await && is_filled(&links[1]).await, "none is active");
+        service.claim(0, true, 10);
+        service.tell_receiving(&change);
+        assert!(!is_filled(&links[0]).await && is_filled(&links[1]).await);
+        service.claim(1, true, 11);
+        service.tell_receiving(&change);
+        assert!(is_filled(&links[0]).await && !is_filled(&links[1]).await);
+        assert!(links.iter().all(|link| !link.pending_changes.take().is_empty()));
     }
 
     #[test]

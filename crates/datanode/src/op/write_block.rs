@@ -176,7 +176,7 @@ impl Write<'_> {
             }
             Stage::PipelineSetupStreamingRecovery => {
                 let most = self.message.max_bytes_rcvd;
-                return writes.recover_rbw(&self.block, stamp, least, most, writer);
+                writes.recover_rbw(&self.block, stamp, least, most, writer)?
             }
             Stage::PipelineSetupAppend => writes.append(&self.block, stamp, least, writer)?,
             Stage::PipelineSetupAppendRecovery => {

@@ -324,6 +324,8 @@ impl Actor {
         let begun = clock::now();
         let answer = self.link.client().call("sendHeartbeat", &request).await?;
         self.count(Message::Heartbeat, begun);
+        // Changes that were not worth a message of their own are reported now.
+        self.link.pending_changes.wake();
         Ok(answer)
     }
 

@@ -50,6 +50,17 @@ impl Files {
         Ok(())
     }
 
+    /// Each client reads what both have flushed: the NameNode that is active now knows where it is.
+    pub fn read_flushed(&mut self) -> Outcome {
+        for file in &self.open {
+            let wanted = [file.len.to_string(), content::crc(file.seed, 0, file.len)];
+            for client in &mut self.clients {
+                client.gives(&["read", &file.path, "0", &wanted[0]], &[&wanted[0], &wanted[1]])?;
+            }
+        }
+        Ok(())
+    }
+
     /// Each client goes on and closes its file, then appends to one that the other one wrote; both read all, and find the same
     /// checksums.
     pub fn finish(&mut self) -> Outcome {

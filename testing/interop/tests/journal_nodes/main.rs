@@ -358,6 +358,7 @@ fn histories(pair: &mut Pair) -> Outcome {
         pair.start_journal_node(away)?;
         active = other;
         pair.active = active;
+        files.read_flushed().map_err(|error| format!("round {round}, while written: {error}"))?;
         files.finish().map_err(|error| format!("round {round}: {error}"))?;
         let (expected, listed) = (pair.expected(20), pair.listed()?);
         if listed != expected {
