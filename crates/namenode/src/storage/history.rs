@@ -60,32 +60,37 @@ impl EditHistory<'_> {
         Ok(self.storage.shared.as_ref().map_or(Ok(true), |shared| shared.holds(txid))?)
     }
 
-    /// That no finalized segment goes further than `next`, the edit that could not be found.
+    /// That no finalized segment begins behind `next`, the edit that could not be found, unless another one has `next`: that
+    /// was finalized since it was looked for, or is on JournalNodes that did not answer then.
     ///
     /// # Errors
     /// Names the edit that is missing.
     pub fn check_no_gap(&self, next: TxId) -> Result<(), StorageError> {
-        match self.last_finalized(next)? {
-            Some(last) if last >= next.0 => Err(self.gap(last, next.0)),
-            _ => Ok(()),
-        }
+        let streams = self.storage.streams(Selection { from: next, in_progress: false })?;
+        let ends = streams.iter().filter_map(|stream| Some((stream.first().0, stream.last()?.0)));
+        self.check_reached(ends, next.0)
     }
 
     pub(super) fn check_no_later_segment(&self, next: i64) -> Result<(), StorageError> {
-        let last = match &self.storage.shared {
-            Some(_) => self.last_finalized(TxId(next))?,
-            None => self.finalized().iter().map(|(_, last)| *last).max(),
-        };
-        match last {
-            Some(last) if last >= next => Err(self.gap(last, next)),
-            _ => Ok(()),
+        if self.storage.shared.is_some() {
+            return self.check_no_gap(TxId(next));
         }
+        let finalized = self.finalized().into_iter();
+        self.check_reached(finalized.map(|(file, last)| (file.first.0, last)), next)
     }
 
-    /// The last transaction of the finalized segments that hold `from` or later ones.
-    fn last_finalized(&self, from: TxId) -> Result<Option<i64>, StorageError> {
-        let streams = self.storage.streams(Selection { from, in_progress: false })?;
-        Ok(streams.iter().filter_map(|stream| stream.last()).map(|last| last.0).max())
+    /// That one of these segments, by first and last transaction, has `next`, or all end before it.
+    fn check_reached(
+        &self,
+        segments: impl Iterator<Item = (i64, i64)>,
+        next: i64,
+    ) -> Result<(), StorageError> {
+        let later: Vec<_> = segments.filter(|(_, last)| *last >= next).collect();
+        if later.iter().any(|(first, _)| *first <= next) {
+            return Ok(());
+        }
+        let last = later.into_iter().map(|(_, last)| last).max();
+        last.map_or(Ok(()), |last| Err(self.gap(last, next)))
     }
 
     /// That no segment begins within another one. Then two directories went different ways from some

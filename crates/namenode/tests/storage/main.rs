@@ -3,6 +3,7 @@
 mod apart;
 mod damaged;
 mod empty;
+mod finished;
 mod full;
 mod rollback;
 mod upgrades;
