@@ -1,6 +1,7 @@
 //! NameNodes that share their edits through JournalNodes.
 #![allow(clippy::disallowed_methods, reason = "tests measure and wait")]
 
+mod bootstrap;
 mod cluster;
 #[path = "../services/datanode.rs"]
 mod datanode;
@@ -11,7 +12,7 @@ mod shared_directory;
 use cluster::{CLIENT, Cluster, LIMIT, NAMENODE, blocking};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use zerohop_namenode::{BootstrapStandby, FormatOptions, NameNode};
+use zerohop_namenode::{FormatOptions, NameNode};
 use zerohop_proto::common::HaServiceStateProto::{Active, Standby};
 use zerohop_proto::hdfs::namenode::{RollEditLogRequestProto, RollEditLogResponseProto};
 use zerohop_proto::hdfs::{
@@ -186,31 +187,6 @@ async fn standbys_change_nothing_on_the_journal_nodes() {
     cluster.activate(1).await.unwrap();
     assert!(cluster.exists(1, "/a").await);
     assert_ne!(files(&cluster), before);
-    cluster.stop().await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_new_standby_begins_with_the_image_of_the_other_namenode() {
-    let mut cluster = Cluster::formatted(&[]).await;
-    cluster.start_namenode(0).await;
-    cluster.activate(0).await.unwrap();
-    cluster.mkdirs(0, "/a").await.unwrap();
-    let found = BootstrapStandby::find(&cluster.conf(1)).await.unwrap();
-    let shown = found.to_string();
-    assert!(shown.contains("About to bootstrap Standby ID nn1 from:"), "{shown}");
-    assert_eq!(found.data_before_format().unwrap(), Vec::<String>::new());
-    let again = found.clone();
-    blocking(move || again.run(true).unwrap()).await;
-    let data = found.data_before_format().unwrap();
-    assert!(data.len() == 1 && data[0].starts_with("Storage Directory /"), "{data:?}");
-    cluster.start_namenode(1).await;
-    cluster.to_standby(0).await;
-    cluster.wait_for_same().await;
-    cluster.activate(1).await.unwrap();
-    assert!(cluster.exists(1, "/a").await);
-    cluster.stop_namenode(0).await;
-    let error = BootstrapStandby::find(&cluster.conf(1)).await.unwrap_err();
-    assert_eq!(error.exit_code(), 2, "{error}");
     cluster.stop().await;
 }
 
