@@ -393,5 +393,6 @@ impl Namespace {
     pub fn become_active(&mut self, now: Now) {
         self.lease_clock.start(now.mono_ms);
         self.state.blocks_mut().become_active();
+        self.state.blocks_mut().under_construction().await_reports(now.mono_ms);
     }
 }

@@ -104,6 +104,8 @@ impl Construction {
 pub(super) struct Constructions {
     by_slot: HashMap<Slot, Construction>,
     completed: Vec<Completed>,
+    /// Until this instant DataNodes may write replicas that they have not reported here.
+    unreported_until_ms: u64,
 }
 
 impl Constructions {
@@ -179,6 +181,16 @@ impl Constructions {
     pub(super) fn targets(&self, map: &BlockMap, id: BlockId) -> Storages {
         let construction = map.slot(id).and_then(|slot| self.get(slot));
         construction.map(|construction| construction.storages().collect()).unwrap_or_default()
+    }
+
+    /// Another NameNode chose until now where blocks are written: DataNodes have until then to report it.
+    pub(super) fn await_reports(&mut self, until_ms: u64) {
+        self.unreported_until_ms = until_ms;
+    }
+
+    /// Whether a DataNode may write a replica that it has not reported here.
+    pub(super) fn are_reports_awaited(&self, now_ms: u64) -> bool {
+        now_ms < self.unreported_until_ms
     }
 
     /// Whether any DataNode was chosen for a block or has reported a replica of it, good or stale.

@@ -110,6 +110,13 @@ impl<'a> BlockLookup<'a> {
         self.constructions.has_targets_or_replicas(self.replicas.map, id)
     }
 
+    /// As [`has_targets_or_replicas`](Self::has_targets_or_replicas); true of any block so shortly after a failover that a DataNode
+    /// may write a replica which it has not reported here.
+    pub fn may_have_replicas(&self, id: BlockId) -> bool {
+        self.constructions.are_reports_awaited(self.order.now_ms)
+            || self.has_targets_or_replicas(id)
+    }
+
     /// The recovery under way for a block.
     pub fn recovery(&self, id: BlockId) -> Option<Recovery> {
         self.constructions.recovery_of(self.replicas.map, id)

@@ -28,6 +28,13 @@ impl UnderConstruction<'_> {
         Ok((slot, stored))
     }
 
+    /// Another NameNode was active until now. A DataNode that is not stale (`dfs.namenode.stale.datanode.interval`) later than
+    /// that has sent a heartbeat, and with it what it had not reported.
+    pub(crate) fn await_reports(&mut self, now_ms: u64) {
+        let patience_ms = self.replicas.params.stale_interval_ms;
+        self.constructions.await_reports(now_ms.saturating_add(patience_ms));
+    }
+
     /// The storages a new block goes to; counts them as scheduled.
     pub fn set_targets(&mut self, id: BlockId, targets: &[StorageIdx]) {
         let Some((slot, stored)) = self.replicas.map.find(id) else { return };

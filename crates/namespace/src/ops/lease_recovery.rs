@@ -102,7 +102,7 @@ impl<'n> LeaseRecovery<'_, 'n> {
         new_holder: Option<&str>,
     ) -> Result<bool> {
         let len = self.call.state.blocks().get(last).map_or(0, |stored| stored.block.len);
-        if len == 0 && !self.call.state.blocks().lookup().has_targets_or_replicas(last) {
+        if len == 0 && !self.call.state.blocks().lookup().may_have_replicas(last) {
             // Nothing was written to it, so no DataNode could recover it.
             let mut blocks = self.call.state.files().stored_blocks(slot);
             blocks.pop();

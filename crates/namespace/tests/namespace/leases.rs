@@ -1,6 +1,6 @@
 //! Leases and the recovery of files whose writer is gone.
 
-use crate::world::{BLOCK_SIZE, World, exception, kind};
+use crate::world::{BLOCK_SIZE, World, empty, exception, kind};
 use zerohop_namespace::blocks::ReplicaEvent;
 use zerohop_namespace::{AddBlockRequest, BlockSynchronization, CreateFlags, CreateRequest};
 use zerohop_wire::{Block, InodeId, JavaException};
@@ -148,6 +148,24 @@ fn an_answer_with_an_old_recovery_id_is_refused() {
         "{}",
         e.to_string()
     );
+}
+
+/// Its bytes were flushed, which no edit carries, and the DataNodes had not told the new active NameNode of it: it was dropped.
+#[test]
+fn a_block_without_replicas_is_not_dropped_before_datanodes_had_time_to_report_after_a_failover() {
+    let mut world = World::new();
+    open_file(&mut world, "/f");
+    let mut standby = empty();
+    standby.become_standby();
+    world.catch_up(&mut standby);
+    standby.become_active(world.now);
+    let root = world.root();
+    assert!(!standby.lease_manager(&root).recover_lease("/f", "other").unwrap());
+    world.pass_ms(30_000);
+    standby.blocks_mut().tick(world.now, &|_| 0);
+    let root = world.root();
+    assert!(standby.lease_manager(&root).recover_lease("/f", "other").unwrap());
+    assert!(standby.view(&root).is_file_closed("/f").unwrap(), "nothing was written to it");
 }
 
 /// The DataNodes that were asked have nothing of it; others may.
