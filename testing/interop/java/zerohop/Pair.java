@@ -65,6 +65,9 @@ public final class Pair {
       own.set(
           "dfs.client.failover.proxy.provider.ns",
           "org.apache.hadoop.hdfs.server.namenode.ha.ObserverReadProxyProvider");
+      // A probe on a connection to the process that was there before fails, and is else not repeated for ten minutes: all reads
+      // would go to the active NameNode.
+      own.set("dfs.client.failover.observer.probe.retry.period", "0");
       observing = FileSystem.newInstance(new Path(words[1]).toUri(), own);
       for (int i = 0; i < Integer.parseInt(words[2]); i++) {
         Path path = new Path(words[1] + i);
