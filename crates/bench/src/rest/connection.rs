@@ -50,6 +50,16 @@ impl Connection {
         Ok(Self { stream: BufReader::with_capacity(buffer_len, stream) })
     }
 
+    /// Whether the next request can go out on it: false once the server has closed it.
+    pub fn is_open(&self) -> bool {
+        let stream = self.stream.get_ref();
+        let mut byte = [0];
+        let is_silent = self.stream.buffer().is_empty()
+            && stream.set_nonblocking(true).is_ok()
+            && stream.peek(&mut byte).is_err_and(|e| e.kind() == io::ErrorKind::WouldBlock);
+        is_silent && stream.set_nonblocking(false).is_ok()
+    }
+
     /// Sends bytes of a request.
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.stream.get_mut().write_all(bytes)

@@ -167,12 +167,6 @@ impl Client<'_> {
         upload: Option<Upload<'_>>,
         sink: &mut dyn FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<Head> {
-        // A connection that an error left in the middle of an answer is not used again.
-        let known = self.connections.remove(authority);
-        let mut connection = match known {
-            Some(connection) => connection,
-            None => Connection::open(authority, self.buffer_len)?,
-        };
         let len = match &upload {
             Some(Upload::Bytes(bytes)) => bytes.len() as u64,
             Some(Upload::File(_, len)) => *len,
@@ -184,6 +178,12 @@ impl Client<'_> {
         }
         head += "\r\n";
         let mut head = head.into_bytes();
+        // A connection that an error left in the middle of an answer is not used again.
+        let kept = self.connections.remove(authority).filter(Connection::is_open);
+        let mut connection = match kept {
+            Some(connection) => connection,
+            None => Connection::open(authority, self.buffer_len)?,
+        };
         match upload {
             Some(Upload::Bytes(bytes)) if bytes.len() <= SHORT => {
                 head.extend_from_slice(bytes);
@@ -293,5 +293,27 @@ mod tests {
         for url in ["https://a", "http://a/b", "a:1"] {
             assert!(Service::find(url, "u").is_err(), "{url}");
         }
+    }
+
+    #[test]
+    fn a_connection_that_the_server_closed_meanwhile_is_opened_again() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let authority = listener.local_addr().unwrap().to_string();
+        let answer = ["HTTP/1.1 200 x\r\nContent-Length: 0\r\n\r\n".to_owned()];
+        let service = Service { authority, user: "u".to_owned(), redirects: false };
+        let (answered, waits) = std::sync::mpsc::channel();
+        let server = std::thread::spawn(move || {
+            for _ in 0..2 {
+                // Closed without a word on it.
+                serve(&listener, &answer);
+                answered.send(()).unwrap();
+            }
+        });
+        let mut client = service.client(SHORT);
+        for _ in 0..2 {
+            client.mkdirs("/d").unwrap();
+            waits.recv().unwrap();
+        }
+        server.join().unwrap();
     }
 }
