@@ -41,6 +41,8 @@ pub(crate) struct Link {
     pub(crate) pending_changes: PendingChanges,
     client: RpcClient,
     registration: RwLock<Option<DatanodeRegistrationProto>>,
+    /// Changes with each registration.
+    registrations: watch::Sender<()>,
     progress: watch::Sender<Progress>,
     /// Wakes the heartbeat loop before its time.
     wake: Notify,
@@ -85,6 +87,7 @@ impl Link {
             index,
             pending_changes: PendingChanges::default(),
             registration: RwLock::new(None),
+            registrations: watch::channel(()).0,
             progress: watch::channel(Progress::Connecting).0,
             wake: Notify::new(),
             full_report_asked: AtomicBool::new(false),
@@ -103,9 +106,16 @@ impl Link {
         self.registration.read().clone()
     }
 
+    /// Changes when this DataNode has registered there, again too. Reports that failed should not wait longer: a NameNode that
+    /// came back as a standby may be the next active one.
+    pub(crate) fn registrations(&self) -> watch::Receiver<()> {
+        self.registrations.subscribe()
+    }
+
     /// The NameNode took this DataNode in.
     pub(crate) fn registered(&self, registration: DatanodeRegistrationProto) {
         *self.registration.write() = Some(registration);
+        self.registrations.send_replace(());
         self.progress.send_if_modified(|progress| {
             let first = *progress == Progress::Connecting;
             if first {

@@ -119,13 +119,14 @@ impl PoolService {
         }
     }
 
-    /// Tells all NameNodes that a replica begins to be written. The active NameNode chose this DataNode for it, so that it has
-    /// time until the next heartbeat. The edits that the others follow do not say where blocks are: what is not
-    /// reported to them cannot be read or recovered after a failover.
+    /// Tells all NameNodes that a replica begins to be written. A NameNode that is alone chose this DataNode for it, so that it has
+    /// time until the next heartbeat. Of several, the edits that they share do not say where blocks are, and which one is
+    /// active is known here only since the last heartbeat: what is not reported to one cannot be read or recovered when
+    /// it becomes active.
     pub(crate) fn tell_receiving(&self, change: &BlockChange) {
-        let active = self.active.lock().index;
-        for link in self.listeners() {
-            if active == Some(link.index) {
+        let links = self.listeners();
+        for link in &links {
+            if links.len() == 1 {
                 link.pending_changes.add_for_later(change.clone());
             } else {
                 link.pending_changes.add(change.clone());
@@ -201,28 +202,28 @@ mod tests {
         }
     }
 
-    /// Beginnings waited for the next other report. A file that was flushed and stayed open had no locations after a failover,
-    /// and a recovery of it would have found no replica.
+    /// They waited for the next other report. A file that was flushed and stayed open had no locations after a failover, and a
+    /// recovery of it would have found no replica.
     #[tokio::test]
-    async fn a_standby_hears_at_once_of_a_replica_that_begins_to_be_written() {
+    async fn each_of_several_namenodes_hears_at_once_of_a_replica_that_begins_to_be_written() {
         let service = PoolService::new("c".into());
         let links = [link(0), link(1)];
-        links.iter().for_each(|link| service.add(Arc::clone(link)));
         let change = BlockChange {
             storage: DatanodeStorageProto::default(),
             block: Block { id: BlockId(1), stamp: GenerationStamp(1001), len: 0 },
             status: BlockStatus::Receiving,
             delete_hint: None,
         };
+        service.add(Arc::clone(&links[0]));
         service.tell_receiving(&change);
-        assert!(is_filled(&links[0]).await && is_filled(&links[1]).await, "none is active");
-        service.claim(0, true, 10);
-        service.tell_receiving(&change);
-        assert!(!is_filled(&links[0]).await && is_filled(&links[1]).await);
-        service.claim(1, true, 11);
-        service.tell_receiving(&change);
-        assert!(is_filled(&links[0]).await && !is_filled(&links[1]).await);
-        assert!(links.iter().all(|link| !link.pending_changes.take().is_empty()));
+        assert!(!is_filled(&links[0]).await, "it has time until the next heartbeat");
+        assert!(!links[0].pending_changes.take().is_empty());
+        service.add(Arc::clone(&links[1]));
+        for active in 0..2 {
+            service.claim(active, true, 10);
+            service.tell_receiving(&change);
+            assert!(is_filled(&links[0]).await && is_filled(&links[1]).await);
+        }
     }
 
     #[test]

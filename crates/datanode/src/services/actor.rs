@@ -420,17 +420,17 @@ impl Actor {
 
     /// Sends incremental block reports as soon as there is something to report.
     async fn send_incremental_reports(&self) {
+        let mut registrations = self.link.registrations();
         loop {
             self.link.pending_changes.filled().await;
+            registrations.mark_unchanged();
             let reporting = self.reporting.lock().await;
             let sent = self.send_incremental_report().await;
             drop(reporting);
             if let Err(TalkError::Retry(reason) | TalkError::Refused(reason)) = sent {
-                tracing::debug!(
-                    "NameNode {}: an incremental report waits: {reason}",
-                    self.link.addr
-                );
-                clock::sleep(RETRY_MAX).await;
+                let addr = &self.link.addr;
+                tracing::debug!("NameNode {addr}: an incremental report waits: {reason}");
+                _ = tokio::time::timeout(RETRY_MAX, registrations.changed()).await;
                 self.link.pending_changes.wake();
             }
         }
