@@ -110,11 +110,9 @@ impl<'a> BlockLookup<'a> {
         self.constructions.has_targets_or_replicas(self.replicas.map, id)
     }
 
-    /// As [`has_targets_or_replicas`](Self::has_targets_or_replicas); true of any block so shortly after a failover that a DataNode
-    /// may write a replica which it has not reported here.
-    pub fn may_have_replicas(&self, id: BlockId) -> bool {
+    /// Whether a failover was so short a time ago that a DataNode may write a replica which it has not reported here.
+    pub fn awaits_reports(&self) -> bool {
         self.constructions.are_reports_awaited(self.order.now_ms)
-            || self.has_targets_or_replicas(id)
     }
 
     /// The recovery under way for a block.

@@ -153,6 +153,10 @@ pub enum TryAgain {
     AppendCommitted { block: Block, path: String },
     #[error("append: the replicas of {block} of {path} are not reported yet")]
     AppendNotReported { block: Block, path: String },
+    #[error(
+        "Zero blocklocations for {path}: after a failover the DataNodes that write {block} have not reported it yet"
+    )]
+    WrittenNotReported { block: Block, path: String },
     /// The safe mode of the start: it ends when DataNodes have reported. The text is that of Java's exception within an exception.
     #[error("org.apache.hadoop.hdfs.server.namenode.SafeModeException: {0}")]
     SafeMode(SafeMode),

@@ -102,7 +102,8 @@ impl<'n> LeaseRecovery<'_, 'n> {
         new_holder: Option<&str>,
     ) -> Result<bool> {
         let len = self.call.state.blocks().get(last).map_or(0, |stored| stored.block.len);
-        if len == 0 && !self.call.state.blocks().lookup().may_have_replicas(last) {
+        let known = self.call.state.blocks().lookup();
+        if len == 0 && !known.has_targets_or_replicas(last) && !known.awaits_reports() {
             // Nothing was written to it, so no DataNode could recover it.
             let mut blocks = self.call.state.files().stored_blocks(slot);
             blocks.pop();

@@ -8,7 +8,7 @@ pub(crate) mod summary;
 
 use crate::access::{Action, PermissionChecker, READ};
 use crate::commit::DurableState;
-use crate::error::{Denied, Error, NotFound, PathError, refuse};
+use crate::error::{Denied, Error, NotFound, PathError, TryAgain, refuse};
 use crate::resolve::DirOp;
 use crate::safe_mode_notice::SafeModeNotice;
 use crate::tree::{Body, Slot};
@@ -135,6 +135,15 @@ impl<'n> View<'n> {
             && blocks.blocks.iter().any(|block| block.locations.replicas.is_empty())
         {
             return Err(notice.refuse(format!("Zero blocklocations for {path}")));
+        }
+        // Apache's client asks only once, and takes a block without a location for one without bytes, or fails.
+        if let Some(last) = &blocks.last
+            && !blocks.last_complete
+            && last.locations.replicas.is_empty()
+            && self.state.blocks().lookup().awaits_reports()
+        {
+            let (block, path) = (last.block(), path.to_owned());
+            return refuse(TryAgain::WrittenNotReported { block, path });
         }
         let due = self.safe_mode.is_none()
             && access_time_due(self.params, self.state.tree(), slot, self.ctx.now.wall_ms);

@@ -160,6 +160,7 @@ fn a_block_without_replicas_is_not_dropped_before_datanodes_had_time_to_report_a
     world.catch_up(&mut standby);
     standby.become_active(world.now);
     let root = world.root();
+    assert_eq!(kind(standby.view(&root).block_locations("/f", 0, 1)), JavaException::Retriable);
     assert!(!standby.lease_manager(&root).recover_lease("/f", "other").unwrap());
     world.pass_ms(30_000);
     standby.blocks_mut().tick(world.now, &|_| 0);

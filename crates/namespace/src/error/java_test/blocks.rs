@@ -303,6 +303,10 @@ fn calls_that_succeed_later() {
                 TryAgain::AppendNotReported { block: block(1, 5, 3), path: path() }.into(),
                 "append: the replicas of blk_1_3 of /d/f are not reported yet",
             ),
+            (
+                TryAgain::WrittenNotReported { block: block(1, 5, 3), path: path() }.into(),
+                "Zero blocklocations for /d/f: after a failover the DataNodes that write blk_1_3 have not reported it yet",
+            ),
         ],
     );
 }
