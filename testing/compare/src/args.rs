@@ -6,7 +6,7 @@ use crate::section::Section;
 pub const USAGE: &str = "\
 testing/compare/run.sh [OPTIONS] [SECTION...]
   Starts Apache Hadoop and ours, gives both the same work in turn, prints one table of medians.
-  Sections: io, local, flush, small, metadata, nnbench, shell, copy, rest; all of them if none is named.
+  Sections: io, local, flush, small, metadata, nnbench, shell, copy, rest, rest-local; all of them if none is named.
     --size BYTES        bytes of each long file (suffixes k, m, g); 1g
     --copy-size BYTES   bytes of the file that is put, got and copied, by REST too; 2g
     --runs N            runs that count, after those that warm up; 3

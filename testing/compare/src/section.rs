@@ -21,11 +21,13 @@ pub enum Section {
     Copy,
     /// HttpFS and WebHDFS.
     Rest,
+    /// HttpFS with gateways that read locally.
+    RestLocal,
 }
 
 impl Section {
     /// All parts, in the order they run.
-    pub const ALL: [Section; 9] = [
+    pub const ALL: [Section; 10] = [
         Section::Io,
         Section::Local,
         Section::Flush,
@@ -35,6 +37,7 @@ impl Section {
         Section::Shell,
         Section::Copy,
         Section::Rest,
+        Section::RestLocal,
     ];
 
     /// Its name on the command line.
@@ -49,6 +52,7 @@ impl Section {
             Section::Shell => "shell",
             Section::Copy => "copy",
             Section::Rest => "rest",
+            Section::RestLocal => "rest-local",
         }
     }
 }

@@ -26,5 +26,6 @@ pub fn run(section: Section, both: &Both, add: &mut dyn FnMut(Pair)) -> Outcome 
         Section::Shell => shell::run(both, add),
         Section::Copy => copy::run(both, add),
         Section::Rest => rest::run(both, add),
+        Section::RestLocal => rest::local(both, add),
     }
 }
