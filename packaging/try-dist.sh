@@ -63,7 +63,7 @@ if [ -f "$archive" ]; then
   say "libhdfs.so works in a bare Debian root"
 fi
 
-wheel=$(ls "$dist"/*"$arch".whl 2>/dev/null | head -n 1)
+wheel=$(ls "$dist"/*"$arch".whl 2>/dev/null | head -n 1 || true)
 if [ -n "$wheel" ]; then
   # Only Python: no pip in the root, a wheel is an archive.
   chroot "$root" apt-get install -y -q --no-install-recommends python3-minimal >/dev/null 2>&1 ||

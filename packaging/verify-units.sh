@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # verify-units.sh [BINARY]: asks systemd-analyze whether the units are good, with BINARY in place of /usr/bin/zerohop.
 set -euo pipefail
+binary=$(realpath "${1:-/bin/true}")
 cd "$(dirname "$0")"
 if ! command -v systemd-analyze >/dev/null; then
   echo "units: not verified, there is no systemd-analyze"
   exit 0
 fi
-binary=$(realpath "${1:-/bin/true}")
 units=$(mktemp -d)
 trap 'rm -rf "$units"' EXIT
 for unit in systemd/*.service; do

@@ -15,8 +15,10 @@ for package in json.load(sys.stdin)["packages"]:
 echo "packages: ${crates[*]}"
 selected=()
 for crate in "${crates[@]}"; do selected+=(-p "$crate"); done
-cargo publish --quiet --dry-run --allow-dirty "${selected[@]}" 2>&1 | grep -v '^warning: aborting upload due to dry run' || true
-[ "${PIPESTATUS[0]}" = 0 ]
+status=0
+said=$(cargo publish --quiet --dry-run --allow-dirty "${selected[@]}" 2>&1) || status=$?
+grep -v '^warning: aborting upload due to dry run' <<<"$said" || true
+[ "$status" = 0 ] || exit "$status"
 
 echo "packages: the client without local reads, and for macOS"
 cargo check --quiet -p zerohop --no-default-features
