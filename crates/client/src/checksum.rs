@@ -3,6 +3,7 @@
 use crate::client::Client;
 use crate::error::{Error, ErrorKind, Result};
 use crate::settings::CombineMode as Mode;
+use crate::spans;
 use crate::types::{LocatedBlock, LocatedBlocks, Replica};
 use md5::{Digest, Md5};
 use std::io::{self, Write};
@@ -10,6 +11,7 @@ use zerohop_proto::hdfs::{
     BaseHeaderProto, BlockChecksumOptionsProto, BlockChecksumTypeProto, BlockOpResponseProto,
     ChecksumTypeProto, OpBlockChecksumProto, OpBlockChecksumResponseProto, Status,
 };
+use zerohop_transport::trace;
 use zerohop_wire::checksum_type::ChecksumType;
 use zerohop_wire::transfer::op::{self, OpCode};
 
@@ -193,6 +195,8 @@ fn ask(
     wanted: u64,
     mode: Mode,
 ) -> io::Result<OpBlockChecksumResponseProto> {
+    let span = spans::of_request(OpCode::BlockChecksum, &block.block, &replica.node);
+    let _within = span.enter();
     let addr = client.transfer_addr(&replica.node)?;
     // Each step of a sum over a large block may take as long as one answer.
     let timeout = client.settings.pipeline_read_timeout(block.replicas.len());
@@ -205,7 +209,7 @@ fn ask(
         header: BaseHeaderProto {
             block: (&crate::types::with_len(&block.block, wanted)).into(),
             token: Some(block.token.clone()),
-            trace_info: None,
+            trace_info: trace::transfer_info(),
         },
         block_checksum_options: Some(BlockChecksumOptionsProto {
             block_checksum_type: Some(kind.into()),

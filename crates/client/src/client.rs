@@ -20,6 +20,7 @@ use zerohop_system::random;
 use zerohop_transport::login::User;
 use zerohop_transport::net::{self, ConnectOptions, DataStream, Pool};
 use zerohop_transport::rpc::ClientOptions;
+use zerohop_transport::trace;
 
 /// The other end of a data connection.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -126,6 +127,8 @@ impl Client {
         &self,
         work: impl FnOnce() -> Result<T> + Send + 'static,
     ) -> Result<T> {
+        let span = trace::current_span();
+        let work = move || span.in_scope(work);
         self.runtime.spawn_blocking(work).await.map_err(Error::of_thread)?
     }
 

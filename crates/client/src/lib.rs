@@ -54,6 +54,7 @@ mod read;
 mod resolved;
 mod runtime;
 mod settings;
+mod spans;
 mod types;
 mod write;
 

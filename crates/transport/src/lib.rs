@@ -14,4 +14,5 @@ pub mod net;
 pub mod reconfigure;
 pub mod rpc;
 pub mod shm;
+pub mod trace;
 pub mod waits;

@@ -19,6 +19,7 @@ pub mod reads;
 mod setters;
 pub mod slot;
 pub mod storage_type;
+pub mod trace_context;
 pub mod transfer;
 pub mod xattr;
 
@@ -36,4 +37,5 @@ pub use ids::{BlockId, GenerationStamp, InodeId, TxId};
 pub use reads::read_freshness;
 pub use slot::{ShmId, Slot, SlotId};
 pub use storage_type::StorageType;
+pub use trace_context::TraceContext;
 pub use xattr::XAttr;

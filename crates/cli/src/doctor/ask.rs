@@ -12,6 +12,7 @@ use zerohop_proto::hdfs::{
 };
 use zerohop_transport::net::DataStream;
 use zerohop_transport::shm::Segment;
+use zerohop_transport::trace;
 use zerohop_wire::transfer::op::{OpCode, encode};
 use zerohop_wire::{ExtendedBlock, ShmId, Slot, SlotId};
 
@@ -77,7 +78,8 @@ fn descriptors(connection: &DataStream, count: usize) -> Result<(u8, Vec<File>),
 pub fn slots(path: &Path) -> Result<Slots, NoDescriptors> {
     let connection = connect(path)?;
     let client_name = format!("zerohop-doctor-{}", std::process::id());
-    let request = ShortCircuitShmRequestProto { client_name, trace_info: None };
+    let trace_info = trace::transfer_info();
+    let request = ShortCircuitShmRequestProto { client_name, trace_info };
     (&connection).write_all(&encode(OpCode::RequestShortCircuitShm, &request))?;
     let response: ShortCircuitShmResponseProto = connection.read_message()?;
     match (response.status(), response.id) {
@@ -118,7 +120,7 @@ pub fn files(
         header: BaseHeaderProto {
             block: block.into(),
             token: Some(TokenProto::default()),
-            trace_info: None,
+            trace_info: trace::transfer_info(),
         },
         max_version: FORMAT_VERSION,
         slot_id: slot.map(Into::into),

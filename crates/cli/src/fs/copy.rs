@@ -6,6 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
+use tracing::Span;
+use zerohop_transport::trace;
+
 use super::acl_entry::{AclChange, full_list};
 use super::crc_file::write_crc_file;
 use super::destination::Destination;
@@ -78,6 +81,8 @@ struct Work {
     /// Threads for one long file.
     threads_of_file: usize,
     failures: Mutex<BTreeMap<usize, Failure>>,
+    /// Of the command: what the threads do is within it.
+    span: Span,
 }
 
 /// Copies each source to the target, directories with all that is in them.
@@ -89,7 +94,7 @@ pub fn copy_all(shell: &mut Shell, sources: &[Item], target: &Item, how: Copying
     let threads = if several && names.len() == sources.len() { how.threads } else { 1 };
     let threads_of_file = if several { 1 } else { how.threads };
     let (progress, failures) = (Progress::new(), Mutex::default());
-    let work = Work { how, progress, threads_of_file, failures };
+    let work = Work { how, progress, threads_of_file, failures, span: trace::current_span() };
     let mut directories = Vec::new();
     let walked = std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel::<Job>(QUEUE);
@@ -97,7 +102,7 @@ pub fn copy_all(shell: &mut Shell, sources: &[Item], target: &Item, how: Copying
         if threads > 1 {
             for _ in 0..threads {
                 let receiver = receiver.clone();
-                scope.spawn(|| work.run(receiver));
+                scope.spawn(|| work.span.in_scope(|| work.run(receiver)));
             }
         }
         let sender = (threads > 1).then_some(sender);
@@ -129,7 +134,7 @@ pub fn copy_files(
     for (source, _) in &files {
         progress.expect(u64::try_from(source.found()?.length).unwrap_or(0));
     }
-    let work = Work { how, progress, threads_of_file: 1, failures };
+    let work = Work { how, progress, threads_of_file: 1, failures, span: trace::current_span() };
     let jobs = files.into_iter().enumerate().map(|(index, (source, target))| Job {
         index,
         source,
@@ -139,6 +144,7 @@ pub fn copy_files(
     std::thread::scope(|scope| {
         for _ in 0..how.threads.max(1) {
             scope.spawn(|| {
+                let _within = work.span.enter();
                 while !(stops && work.has_failed()) {
                     let next = jobs.lock().ok().and_then(|mut jobs| jobs.next());
                     let Some(job) = next else { return };

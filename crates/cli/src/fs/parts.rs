@@ -6,6 +6,8 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use zerohop_transport::trace;
+
 use super::item::Item;
 use super::store::{BUFFER, Input, OpenHow, Output};
 use super::stream::pump;
@@ -99,7 +101,11 @@ impl Parts {
         through: &(dyn Fn(u64) + Sync),
     ) -> Outcome {
         std::thread::scope(|scope| {
-            let start = |input| scope.spawn(move || self.run(input, file, through));
+            let span = trace::current_span();
+            let start = |input| {
+                let span = span.clone();
+                scope.spawn(move || span.in_scope(|| self.run(input, file, through)))
+            };
             let running: Vec<_> = inputs.into_iter().map(start).collect();
             let ended = running.into_iter().map(|thread| {
                 thread.join().unwrap_or_else(|_| Err(Failure::io("a copying thread died")))

@@ -21,6 +21,7 @@ use zerohop_proto::hdfs::{
     VersionRequestProto, VersionResponseProto,
 };
 use zerohop_transport::net::DataStream;
+use zerohop_transport::trace;
 use zerohop_wire::transfer::frame;
 use zerohop_wire::transfer::op::{self, OpCode};
 use zerohop_wire::{Block, ExtendedBlock};
@@ -146,7 +147,7 @@ impl ReplicaMoves {
             header: BaseHeaderProto {
                 block: (&block).into(),
                 token: Some(Default::default()),
-                trace_info: None,
+                trace_info: trace::transfer_info(),
             },
             del_hint: wanted.source.uuid().to_owned(),
             source: wanted.proxy.proto().clone(),

@@ -7,10 +7,13 @@ use super::stats::{Counters, ReadStatistics};
 use super::visible_len::visible_len;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind, Result};
+use crate::spans;
 use crate::types::{LocatedBlock, LocatedBlocks, OpenOptions, Verify};
 use parking_lot::RwLock;
 use std::sync::Arc;
+use tracing::{Instrument, Span};
 use zerohop_system::clock;
+use zerohop_transport::trace;
 use zerohop_transport::waits::WAITS;
 use zerohop_wire::Block;
 
@@ -32,6 +35,8 @@ pub(crate) struct File {
     pub(super) dead: DeadNodes,
     pub(super) opened_ahead: OpenedAhead,
     located: RwLock<Located>,
+    /// Of the file, as long as it is open.
+    pub(super) span: Span,
 }
 
 struct Located {
@@ -51,7 +56,9 @@ impl File {
         src: String,
         options: OpenOptions,
     ) -> Result<Self> {
-        let located = fetch_with_len(client, &src).await?;
+        let span = spans::of_file("read file", &src);
+        let located = fetch_with_len(client, &src).instrument(span.clone()).await;
+        let located = located.inspect_err(|error| trace::record_failure(&span, error))?;
         Ok(Self {
             client: Arc::clone(client),
             src,
@@ -66,6 +73,7 @@ impl File {
             dead: DeadNodes::default(),
             opened_ahead: OpenedAhead::default(),
             located: RwLock::new(located),
+            span,
         })
     }
 
@@ -121,7 +129,7 @@ impl File {
 
     /// Asks for the blocks behind `from`, one of which must hold `offset`.
     async fn ask(&self, from: u64, offset: u64) -> Result<()> {
-        let fresh = fetch(&self.client, &self.src, from).await?;
+        let fresh = fetch(&self.client, &self.src, from).instrument(self.span.clone()).await?;
         let is_under_construction = fresh.is_under_construction;
         let blocks = with_last(fresh, offset);
         let mut located = self.located.write();
@@ -142,7 +150,8 @@ impl File {
 
     /// Asks how long the file is now.
     pub(crate) async fn refresh(&self) -> Result<u64> {
-        let fresh = fetch_with_len(&self.client, &self.src).await?;
+        let asked = fetch_with_len(&self.client, &self.src);
+        let fresh = asked.instrument(self.span.clone()).await?;
         let len = fresh.len;
         let mut located = self.located.write();
         if located.contradicts(&fresh.blocks) {

@@ -35,6 +35,7 @@ impl File {
         len: u64,
         tried: &mut Tried,
     ) -> std::result::Result<BlockReader, CannotOpen> {
+        let _within = self.span.enter();
         let why = match self.open_local(block, &replica.node, offset, len, tried) {
             Ok(local) => return Ok(BlockReader::Local(local)),
             Err(OpenError::NeedsPaths) => return Err(CannotOpen::NeedsPaths),

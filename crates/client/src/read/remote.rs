@@ -6,13 +6,16 @@
 use super::local_outcome::LocalError;
 use super::plan::ReadPath;
 use crate::client::Peer;
+use crate::spans;
 use crate::types::LocatedBlock;
 use std::io::{self, IoSliceMut, Read, Write};
+use tracing::Span;
 use zerohop_proto::hdfs::{
     BaseHeaderProto, BlockOpResponseProto, CachingStrategyProto, ClientOperationHeaderProto,
     ClientReadStatusProto, OpReadBlockProto, Status,
 };
 use zerohop_transport::net::{DataStream, LowWater};
+use zerohop_transport::trace;
 use zerohop_wire::transfer::arrival::Parsed;
 use zerohop_wire::transfer::block_read::{BlockRead, Next, ReadFailure, ReadOptions};
 use zerohop_wire::transfer::frame;
@@ -90,6 +93,8 @@ pub(super) struct RemoteBlock {
     chunk: Vec<u8>,
     chunk_taken: usize,
     is_finished: bool,
+    /// Of the request; it ends with this.
+    _span: Span,
 }
 
 /// Bytes read from the socket and not yet used: `bytes[start..]`.
@@ -121,6 +126,18 @@ impl RemoteBlock {
         path: ReadPath,
         request: &RangeRequest<'_>,
     ) -> Result<Self, ReadError> {
+        let span = spans::of_request(OpCode::ReadBlock, &request.block.block, &addr);
+        let opened = span.in_scope(|| Self::ask(stream, addr, path, request, span.clone()));
+        opened.inspect_err(|error| trace::record_failure(&span, error))
+    }
+
+    fn ask(
+        stream: DataStream,
+        addr: Peer,
+        path: ReadPath,
+        request: &RangeRequest<'_>,
+        span: Span,
+    ) -> Result<Self, ReadError> {
         (&stream).write_all(&encode(request))?;
         let mut ahead = Ahead::default();
         let answer = read_answer(&stream, &mut ahead)?;
@@ -144,6 +161,7 @@ impl RemoteBlock {
             chunk: Vec::new(),
             chunk_taken: 0,
             is_finished: false,
+            _span: span,
         })
     }
 
@@ -338,7 +356,7 @@ fn encode(request: &RangeRequest<'_>) -> Vec<u8> {
             base_header: BaseHeaderProto {
                 block: (&request.block.block).into(),
                 token: Some(request.block.token.clone()),
-                trace_info: None,
+                trace_info: trace::transfer_info(),
             },
             client_name: request.client_name.to_owned(),
         },

@@ -35,6 +35,7 @@ pub(in crate::write) fn stream() -> (Stream, TcpStream) {
         file_id: 7,
         favored: Vec::new(),
         block_flags: Vec::new(),
+        span: tracing::Span::none(),
     };
     let mut stream = Stream::new(Arc::new(file), &status, DataChecksum::default());
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -9,6 +9,7 @@ use crate::namenode::Writing;
 use crate::types::{DatanodeInfo, LocatedBlock, Replica};
 use std::sync::Arc;
 use std::time::Duration;
+use tracing::{Instrument, Span};
 use zerohop_proto::hdfs::AddBlockFlagProto;
 use zerohop_system::clock;
 use zerohop_transport::waits::WAITS;
@@ -44,6 +45,8 @@ pub(super) struct WrittenFile {
     /// DataNodes that the caller wants replicas on.
     pub(super) favored: Vec<String>,
     pub(super) block_flags: Vec<AddBlockFlagProto>,
+    /// Of the file, as long as it is open.
+    pub(super) span: Span,
 }
 
 impl WrittenFile {
@@ -53,6 +56,10 @@ impl WrittenFile {
 
     /// Meets what a writer needs.
     pub(super) async fn meet(&self, need: Need) -> Answer {
+        self.ask(need).instrument(self.span.clone()).await
+    }
+
+    async fn ask(&self, need: Need) -> Answer {
         let (namenode, name) = (&self.client.namenode, &self.client.name);
         match need {
             Need::Block { previous, excluded } => {

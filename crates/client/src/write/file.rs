@@ -8,12 +8,15 @@ use super::stream::Stream;
 use crate::client::Client;
 use crate::error::{Error, Result};
 use crate::lease::Keepable;
+use crate::spans;
 use crate::types::{AppendOptions, CreateOptions};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
+use tracing::Instrument;
+use zerohop_transport::trace;
 
 /// A file being written. What is not async blocks the thread.
 pub(crate) struct Writer {
@@ -43,7 +46,9 @@ impl Writer {
                  (={block_size})."
             )));
         }
-        let status = create_file(client, &src, options, block_size).await?;
+        let span = spans::of_file("write file", &src);
+        let created = create_file(client, &src, options, block_size).instrument(span.clone()).await;
+        let status = created.inspect_err(|error| trace::record_failure(&span, error))?;
         reject_unsupported(&src, &status)?;
         let file = Arc::new(WrittenFile {
             client: Arc::clone(client),
@@ -51,6 +56,7 @@ impl Writer {
             file_id: status.file_id.0,
             favored: options.favored_nodes.clone(),
             block_flags: block_flags(options),
+            span,
         });
         let mut stream = Stream::new(Arc::clone(&file), &status, checksum);
         stream.lazy_persist = options.lazy_persist;
@@ -62,7 +68,10 @@ impl Writer {
         src: String,
         options: &AppendOptions,
     ) -> Result<Arc<Self>> {
-        let (last, status) = client.namenode.append(&src, &client.name, options).await?;
+        let span = spans::of_file("append to file", &src);
+        let asked = client.namenode.append(&src, &client.name, options);
+        let appended = asked.instrument(span.clone()).await;
+        let (last, status) = appended.inspect_err(|error| trace::record_failure(&span, error))?;
         reject_unsupported(&src, &status)?;
         let checksum = client.settings.checksum;
         let file = Arc::new(WrittenFile {
@@ -71,6 +80,7 @@ impl Writer {
             file_id: status.file_id.0,
             favored: Vec::new(),
             block_flags: Vec::new(),
+            span,
         });
         let stream = Stream::new(Arc::clone(&file), &status, checksum);
         let mut packets = PacketWriter::new(stream, checksum, options.sync_block);
@@ -140,6 +150,7 @@ impl Writer {
         work: &mut Work<D>,
         answer: Option<Answer>,
     ) -> Result<Option<Need>> {
+        let _within = self.file.span.enter();
         self.guarded(|packets| {
             if let Some(answer) = answer {
                 packets.stream.answered(answer);
@@ -195,7 +206,8 @@ impl Writer {
         let closed = match sent {
             Ok(()) => {
                 let last = self.state.lock().packets.stream.block.clone();
-                self.file.complete(last).await
+                let completed = self.file.complete(last).instrument(self.file.span.clone()).await;
+                completed.inspect_err(|error| trace::record_failure(&self.file.span, error))
             }
             Err(error) => Err(error),
         };
@@ -223,6 +235,7 @@ impl Writer {
         }
         let result = work(&mut state.packets);
         if let Err(error) = &result {
+            trace::record_failure(&self.file.span, error);
             state.failure = Some(error.clone());
             state.packets.stream.pipeline = None;
         }

@@ -2,9 +2,11 @@
 
 use super::packet::Packet;
 use crate::client::Client;
+use crate::spans;
 use crate::types::Replica;
 use std::io::{self, Read, Write};
 use std::time::Instant;
+use tracing::Span;
 use zerohop_proto::common::TokenProto;
 use zerohop_proto::hdfs::op_write_block_proto::BlockConstructionStage;
 use zerohop_proto::hdfs::{
@@ -13,6 +15,7 @@ use zerohop_proto::hdfs::{
 };
 use zerohop_system::clock;
 use zerohop_transport::net::DataStream;
+use zerohop_transport::trace;
 use zerohop_wire::ExtendedBlock;
 use zerohop_wire::checksum_type::DataChecksum;
 use zerohop_wire::transfer::block_write::{self, Silence, SilenceLimits};
@@ -44,6 +47,8 @@ pub(super) struct Pipeline {
     sent_at: Instant,
     /// Room for acknowledgements.
     room: Vec<u8>,
+    /// Of the request that set it up; it ends with the pipeline.
+    _span: Span,
 }
 
 impl Pipeline {
@@ -52,6 +57,17 @@ impl Pipeline {
         let Some(first) = setup.nodes.first() else {
             return Err(PipelineFault::lost("no DataNodes"));
         };
+        let span = spans::of_request(OpCode::WriteBlock, setup.block, &first.node);
+        let opened = span.in_scope(|| Self::connect(client, setup, first));
+        let (stream, limits) = opened.inspect_err(|fault| trace::record_failure(&span, fault))?;
+        Ok(Self::of(stream, limits, span))
+    }
+
+    fn connect(
+        client: &Client,
+        setup: &Setup<'_>,
+        first: &Replica,
+    ) -> Result<(DataStream, SilenceLimits), PipelineFault> {
         let settings = &client.settings;
         let read_timeout = settings.pipeline_read_timeout(setup.nodes.len());
         let write_timeout = settings.pipeline_write_timeout(setup.nodes.len());
@@ -68,11 +84,11 @@ impl Pipeline {
         }
         let heartbeat_after = settings.socket_timeout / 2;
         stream.set_read_timeout(heartbeat_after).map_err(PipelineFault::lost)?;
-        Ok(Self::of(stream, SilenceLimits { heartbeat_after, silence_max: read_timeout }))
+        Ok((stream, SilenceLimits { heartbeat_after, silence_max: read_timeout }))
     }
 
-    fn of(stream: DataStream, limits: SilenceLimits) -> Self {
-        Self { stream, limits, sent_at: clock::now(), room: vec![0; ACKS_LEN] }
+    fn of(stream: DataStream, limits: SilenceLimits, span: Span) -> Self {
+        Self { stream, limits, sent_at: clock::now(), room: vec![0; ACKS_LEN], _span: span }
     }
 
     /// One that stands already, and is quiet at once.
@@ -80,7 +96,7 @@ impl Pipeline {
     pub(super) fn over(stream: DataStream) -> Self {
         let heartbeat_after = std::time::Duration::from_nanos(1);
         let silence_max = std::time::Duration::from_secs(30);
-        Self::of(stream, SilenceLimits { heartbeat_after, silence_max })
+        Self::of(stream, SilenceLimits { heartbeat_after, silence_max }, Span::none())
     }
 
     pub(super) fn send(&mut self, packet: &mut Packet) -> io::Result<()> {
@@ -137,7 +153,7 @@ fn header(client: &Client, block: ExtendedBlock, token: &TokenProto) -> ClientOp
         base_header: BaseHeaderProto {
             block: (&block).into(),
             token: Some(token.clone()),
-            trace_info: None,
+            trace_info: trace::transfer_info(),
         },
         client_name: client.name.clone(),
     }
@@ -177,6 +193,8 @@ pub(super) fn transfer(
     target: &Replica,
     sent_len: u64,
 ) -> io::Result<()> {
+    let span = spans::of_request(OpCode::TransferBlock, block, &source.node);
+    let _within = span.enter();
     let settings = &client.settings;
     // One more time-out for each 200 packets of 64 KB, as Hadoop's client gives.
     let multiplier = 2 + (sent_len / (200 * 65536)) as usize;

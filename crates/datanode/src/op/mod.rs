@@ -9,6 +9,7 @@ mod receive;
 mod replace_block;
 mod send;
 mod short_circuit;
+mod spans;
 pub(crate) mod transfer_block;
 mod write_block;
 
@@ -20,6 +21,7 @@ use std::ffi::CStr;
 use std::io;
 use std::sync::Arc;
 use zerohop_proto::hdfs::Status;
+use zerohop_transport::trace;
 use zerohop_wire::transfer::op::{OpCode, PREFIX_LEN, Request, decode_prefix, wanted};
 
 /// Serves the operations that arrive on connections.
@@ -47,15 +49,19 @@ impl Handler for Operations {
             }
         };
         let code = request.code();
+        let span = spans::of_operation(&request, &conn.peer);
+        let _within = span.enter();
         let _role = ThreadRole::of(&request);
         let _running = self.node.operations.begin(&request, &conn.peer);
         match run(&self.node, conn, request) {
             Ok(after) => after,
             Err(OpFailure::Io(error)) if is_hang_up(&error) => {
+                trace::record_failure(&span, &error);
                 tracing::info!("{}: left during {code}: {error}", conn.peer);
                 AfterOperation::Close
             }
             Err(failure) => {
+                trace::record_failure(&span, &failure);
                 if matches!(failure, OpFailure::Io(_)) {
                     self.node.activity.network_errors.increment();
                 }
@@ -138,3 +144,7 @@ fn is_hang_up(error: &io::Error) -> bool {
             | io::ErrorKind::TimedOut
     )
 }
+
+#[cfg(test)]
+#[path = "trace_test.rs"]
+mod tests;

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use zerohop_proto::hdfs::{BlockOpResponseProto, OpCopyBlockProto, OpReplaceBlockProto, Status};
 use zerohop_replica::{Durability, ErrorKind};
 use zerohop_system::clock;
+use zerohop_transport::trace;
 use zerohop_wire::transfer::op::{self, OpCode};
 use zerohop_wire::{DataChecksum, ExtendedBlock};
 
@@ -56,7 +57,10 @@ fn take_over(
         return move_within(node, message, block);
     }
     let mut source = connect(node, &message.source, 1)?;
-    let request = OpCopyBlockProto { header: message.header.clone() };
+    let mut request = OpCopyBlockProto { header: message.header.clone() };
+    if let Some(here) = trace::transfer_info() {
+        request.header.trace_info = Some(here);
+    }
     source.write_all(&op::encode(OpCode::CopyBlock, &request))?;
     let response: BlockOpResponseProto = source.read_message()?;
     let info = response.read_op_checksum_info.as_ref();

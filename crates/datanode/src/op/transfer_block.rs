@@ -15,6 +15,7 @@ use zerohop_proto::hdfs::{
     BaseHeaderProto, BlockOpResponseProto, CachingStrategyProto, ClientOperationHeaderProto,
     DatanodeInfoProto, OpTransferBlockProto, OpWriteBlockProto, Status,
 };
+use zerohop_transport::trace;
 use zerohop_wire::ExtendedBlock;
 use zerohop_wire::block_report::ReplicaState;
 use zerohop_wire::transfer::op::{self, OpCode};
@@ -134,7 +135,7 @@ fn request(
             base_header: BaseHeaderProto {
                 block: block.into(),
                 token: token.or_else(|| Some(TokenProto::default())),
-                trace_info: None,
+                trace_info: trace::transfer_info(),
             },
             client_name: client_name.to_owned(),
         },

@@ -16,6 +16,7 @@ use std::time::Duration;
 use zerohop_proto::hdfs::op_write_block_proto::BlockConstructionStage as Stage;
 use zerohop_proto::hdfs::{BlockOpResponseProto, DatanodeInfoProto, OpWriteBlockProto, Status};
 use zerohop_replica::Durability;
+use zerohop_transport::trace;
 use zerohop_wire::transfer::op::{self, OpCode};
 use zerohop_wire::transfer::pipeline_request::for_downstream;
 use zerohop_wire::{DataChecksum, ExtendedBlock, GenerationStamp};
@@ -227,8 +228,12 @@ impl Write<'_> {
 
     fn open_downstream(&self, target: &DatanodeInfoProto) -> io::Result<Conn> {
         let downstream = connect(self.node, target, self.downstream_count())?;
-        let request = op::encode(OpCode::WriteBlock, &for_downstream(&self.message));
-        downstream.write_all(&request)?;
+        let mut request = for_downstream(&self.message);
+        // A DataNode that makes no spans passes on what the client said.
+        if let Some(here) = trace::transfer_info() {
+            request.header.base_header.trace_info = Some(here);
+        }
+        downstream.write_all(&op::encode(OpCode::WriteBlock, &request))?;
         Ok(downstream)
     }
 

@@ -9,6 +9,7 @@ pub mod frame;
 pub mod ids;
 pub mod preamble;
 pub mod server;
+mod spans;
 
 pub use client::{ClientOptions, RpcClient};
 pub use error::RpcError;
@@ -21,6 +22,8 @@ mod fair_test;
 mod limits_test;
 #[cfg(test)]
 mod loopback_test;
+#[cfg(test)]
+mod trace_test;
 
 /// Call ids below zero, which are no calls (`RpcConstants`).
 pub(crate) mod special_call {

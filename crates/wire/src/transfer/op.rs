@@ -110,6 +110,32 @@ ops! {
     BlockGroupChecksum = 90, "BLOCK_GROUP_CHECKSUM", OpBlockGroupChecksumProto;
 }
 
+impl Request {
+    /// The header of a request that is about a block.
+    pub fn base_header(&self) -> Option<&hdfs::BaseHeaderProto> {
+        match self {
+            Self::WriteBlock(op) => Some(&op.header.base_header),
+            Self::ReadBlock(op) => Some(&op.header.base_header),
+            Self::TransferBlock(op) => Some(&op.header.base_header),
+            Self::ReplaceBlock(op) => Some(&op.header),
+            Self::CopyBlock(op) => Some(&op.header),
+            Self::BlockChecksum(op) => Some(&op.header),
+            Self::BlockGroupChecksum(op) => Some(&op.header),
+            Self::RequestShortCircuitFds(op) => Some(&op.header),
+            Self::ReleaseShortCircuitFds(_) | Self::RequestShortCircuitShm(_) => None,
+        }
+    }
+
+    /// The span of its sender that a request without such a header names.
+    pub fn own_trace_info(&self) -> Option<&hdfs::DataTransferTraceInfoProto> {
+        match self {
+            Self::ReleaseShortCircuitFds(op) => op.trace_info.as_ref(),
+            Self::RequestShortCircuitShm(op) => op.trace_info.as_ref(),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for OpCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

@@ -26,7 +26,7 @@ fn take_first<T>(list: &mut Vec<T>) -> Option<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zerohop_proto::hdfs::{DatanodeInfoProto, StorageTypeProto};
+    use zerohop_proto::hdfs::{DataTransferTraceInfoProto, DatanodeInfoProto, StorageTypeProto};
 
     fn node(name: &str) -> DatanodeInfoProto {
         let mut node = DatanodeInfoProto::default();
@@ -54,6 +54,14 @@ mod tests {
         let third = for_downstream(&second);
         assert!(third.targets.is_empty() && third.target_storage_ids.is_empty());
         assert_eq!(third.storage_id.as_deref(), Some("DS-c"));
+    }
+
+    #[test]
+    fn each_datanode_sees_the_span_that_the_client_was_in() {
+        let mut first = OpWriteBlockProto { targets: vec![node("b")], ..Default::default() };
+        let info = DataTransferTraceInfoProto { trace_id: Some(7), ..Default::default() };
+        first.header.base_header.trace_info = Some(info.clone());
+        assert_eq!(for_downstream(&first).header.base_header.trace_info, Some(info));
     }
 
     /// Old clients send no storages and no pinnings.

@@ -8,6 +8,7 @@
 //! ```
 //! (`BlockReaderFactory`, `DfsClientShmManager`, `ShortCircuitCache.SlotReleaser`)
 
+use crate::spans;
 use crate::types::LocatedBlock;
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
@@ -24,6 +25,7 @@ use zerohop_proto::hdfs::{
 use zerohop_system::clock;
 use zerohop_transport::net::DataStream;
 use zerohop_transport::shm::Segment;
+use zerohop_transport::trace;
 use zerohop_wire::slot::{ShmId, SlotId};
 use zerohop_wire::transfer::frame;
 use zerohop_wire::transfer::op::{self, OpCode};
@@ -54,17 +56,20 @@ pub(super) fn request_files(
     block: &LocatedBlock,
     slot: Option<SlotId>,
 ) -> io::Result<Answer> {
+    let code = OpCode::RequestShortCircuitFds;
+    let span = spans::of_request(code, &block.block, &"domain socket");
+    let _within = span.enter();
     let message = OpRequestShortCircuitAccessProto {
         header: BaseHeaderProto {
             block: (&block.block).into(),
             token: Some(block.token.clone()),
-            trace_info: None,
+            trace_info: trace::transfer_info(),
         },
         max_version: BLOCK_FORMAT_VERSION,
         slot_id: slot.map(Into::into),
         supports_receipt_verification: Some(true),
     };
-    let mut inbox = Inbox::send(socket, OpCode::RequestShortCircuitFds, &message)?;
+    let mut inbox = Inbox::send(socket, code, &message)?;
     let answer: BlockOpResponseProto = inbox.message()?;
     if answer.status() != Status::Success {
         inbox.done()?;
@@ -100,8 +105,10 @@ pub(super) enum NewSegment {
 
 /// Asks for a segment of shared memory; the connection then belongs to the segment.
 pub(super) fn request_segment(socket: &DataStream, client_name: &str) -> io::Result<NewSegment> {
-    let message =
-        ShortCircuitShmRequestProto { client_name: client_name.to_owned(), trace_info: None };
+    let message = ShortCircuitShmRequestProto {
+        client_name: client_name.to_owned(),
+        trace_info: trace::transfer_info(),
+    };
     let mut inbox = Inbox::send(socket, OpCode::RequestShortCircuitShm, &message)?;
     let answer: ShortCircuitShmResponseProto = inbox.message()?;
     let status = answer.status();
@@ -124,7 +131,8 @@ pub(super) fn request_segment(socket: &DataStream, client_name: &str) -> io::Res
 /// Gives a slot back; after that it may name another replica. One that the DataNode does not know is
 /// free already: it drops those of requests that failed.
 pub(super) fn release(socket: &DataStream, slot: SlotId) -> io::Result<()> {
-    let message = ReleaseShortCircuitAccessRequestProto { slot_id: slot.into(), trace_info: None };
+    let trace_info = trace::transfer_info();
+    let message = ReleaseShortCircuitAccessRequestProto { slot_id: slot.into(), trace_info };
     let mut inbox = Inbox::send(socket, OpCode::ReleaseShortCircuitFds, &message)?;
     let answer: ReleaseShortCircuitAccessResponseProto = inbox.message()?;
     inbox.done()?;

@@ -5,6 +5,7 @@ use crate::login::User;
 use crate::rpc::error::RpcError;
 use crate::rpc::ids::{CallId, ClientIdentity};
 use crate::rpc::{frame, preamble, special_call};
+use crate::trace;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use parking_lot::Mutex;
 use prost::encoding::{encode_varint, encoded_len_varint};
@@ -344,7 +345,7 @@ pub(super) fn put_context(out: &mut BytesMut, protocol: &str, user: &User, clien
     frame::put(out, &header, Some(&prost::Message::encode_to_vec(&context)));
 }
 
-/// One call, encoded.
+/// One call, encoded. Its header names the span that this thread is in.
 pub(super) fn put_request(
     out: &mut BytesMut,
     id: &CallId,
@@ -355,6 +356,7 @@ pub(super) fn put_request(
     request: &[u8],
 ) {
     let mut header = request_header(id.call_id, id.client_id.clone(), id.retry_count);
+    header.trace_info = trace::rpc_info();
     header.state_id = identity.seen().map(|seen| seen.last());
     header.caller_context = identity.caller_context().map(|caller| RpcCallerContextProto {
         context: caller.context.to_string(),

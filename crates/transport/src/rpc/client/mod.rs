@@ -10,11 +10,14 @@ pub use serial::SerialClient;
 
 use super::error::RpcError;
 use super::ids::{CallId, ClientIdentity};
+use super::spans;
 use crate::login::User;
+use crate::trace;
 use bytes::Bytes;
 use prost::Message;
 use shared::Shared;
 use std::sync::Arc;
+use tracing::Instrument;
 use zerohop_proto::Checked;
 
 /// Calls one protocol of one server. Clones share the connection, which is opened by the first call
@@ -87,6 +90,17 @@ impl RpcClient {
 
     /// Calls `method` with a request already encoded; the answer is the encoded message.
     pub async fn call_raw(
+        &self,
+        id: &CallId,
+        method: &'static str,
+        request: &[u8],
+    ) -> Result<Bytes, RpcError> {
+        let span = spans::of_client(self.shared.protocol, method, &self.shared.addr);
+        let answer = self.send(id, method, request).instrument(span.clone()).await;
+        answer.inspect_err(|error| trace::record_failure(&span, error))
+    }
+
+    async fn send(
         &self,
         id: &CallId,
         method: &'static str,

@@ -2,6 +2,7 @@
 
 use super::counters::ServerCounters;
 use super::slow_calls::{CallTimes, SlowCallSettings};
+use crate::trace;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::cell::Cell;
@@ -10,6 +11,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+use tracing::Span;
 use zerohop_daemon::metrics::{IntervalMean, Intervals, QuantilesOverTime};
 use zerohop_system::clock;
 use zerohop_wire::{CallerIdentity, RemoteException};
@@ -213,13 +215,14 @@ impl CallActivity {
         self.queue_length.as_ref().map_or(0, |length| length())
     }
 
-    /// A call begins; it ends when what this returns is dropped.
+    /// A call begins; it ends, and its span does, when what this returns is dropped.
     pub(super) fn begin(
         self: &Arc<Self>,
         method: &str,
         identity: &CallerIdentity,
         (remote, trace_id): (SocketAddr, Option<Arc<str>>),
         request_len: usize,
+        span: Span,
     ) -> Arc<RunningCall> {
         self.received.fetch_add(request_len as u64, Ordering::Relaxed);
         let begun = clock::now();
@@ -240,6 +243,7 @@ impl CallActivity {
             id,
             times: Mutex::new(CallTimes::begin(begun)),
             failure: OnceLock::new(),
+            span,
         })
     }
 
@@ -368,6 +372,7 @@ pub(super) struct RunningCall {
     times: Mutex<CallTimes>,
     /// The name of the exception that it was answered with.
     failure: OnceLock<Arc<str>>,
+    span: Span,
 }
 
 impl RunningCall {
@@ -377,11 +382,19 @@ impl RunningCall {
         self.times.lock().started = clock::now();
     }
 
+    /// What is done for the call is within it.
+    pub(super) fn span(&self) -> &Span {
+        &self.span
+    }
+
     /// This is the answer.
     pub(super) fn answered(&self, answer: &Result<Bytes, RemoteException>) {
         match answer {
             Ok(_) => _ = self.activity.successes.fetch_add(1, Ordering::Relaxed),
-            Err(exception) => _ = self.failure.set(simple_name(&exception.class).into()),
+            Err(exception) => {
+                trace::record_failure(&self.span, exception);
+                _ = self.failure.set(simple_name(&exception.class).into());
+            }
         }
     }
 
@@ -425,7 +438,7 @@ pub(super) mod tests {
         let activity = activity();
         let user = CallerIdentity::simple("ann", None);
         let remote = SocketAddr::from(([127, 0, 0, 1], 7));
-        let call = activity.begin("create", &user, (remote, None), 10);
+        let call = activity.begin("create", &user, (remote, None), 10, Span::none());
         let same = Arc::clone(&call);
         call.served();
         drop(call);
@@ -443,7 +456,7 @@ pub(super) mod tests {
         let user = CallerIdentity::simple("eve", None);
         let remote = SocketAddr::from(([127, 0, 0, 1], 7));
         for number in 0..METHODS_MAX + 50 {
-            drop(activity.begin(&format!("m{number}"), &user, (remote, None), 0));
+            drop(activity.begin(&format!("m{number}"), &user, (remote, None), 0, Span::none()));
         }
         let figures = activity.figures();
         assert_eq!(figures.methods.len(), METHODS_MAX + 1);
@@ -456,7 +469,7 @@ pub(super) mod tests {
         let user = CallerIdentity::simple("ann", None);
         let remote = SocketAddr::from(([127, 0, 0, 1], 7));
         note_lock_wait(Duration::from_secs(9));
-        let call = activity.begin("create", &user, (remote, None), 0);
+        let call = activity.begin("create", &user, (remote, None), 0, Span::none());
         note_lock_wait(Duration::from_millis(30));
         call.served();
         drop(call);

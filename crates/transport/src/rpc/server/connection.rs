@@ -14,7 +14,7 @@ use super::trace::trace_id;
 use super::waiting::Waiting;
 use crate::rpc::frame;
 use crate::rpc::preamble::{self, Preamble};
-use crate::rpc::special_call;
+use crate::rpc::{spans, special_call};
 use bytes::{Bytes, BytesMut};
 use std::future::{Future, poll_fn};
 use std::io;
@@ -31,7 +31,7 @@ use zerohop_proto::common::rpc_request_header_proto::OperationProto;
 use zerohop_proto::common::rpc_response_header_proto::{RpcErrorCodeProto, RpcStatusProto};
 use zerohop_proto::common::{RpcKindProto, RpcRequestHeaderProto, RpcResponseHeaderProto};
 use zerohop_system::clock;
-use zerohop_wire::{CallerContext, RemoteException, RpcIds};
+use zerohop_wire::{CallerContext, RemoteException, RpcIds, TraceContext};
 
 /// Room for a read, renewed when less than [`READ_ROOM_MIN`] of it is left: calls that wait keep
 /// their part of the buffer, so that each renewal is an allocation. A larger frame gets more.
@@ -410,8 +410,11 @@ impl Connection {
             connection_protocol: Arc::clone(&peer.protocol),
         };
         let activity = &self.shared.activity;
+        let parent = header.trace_info.as_ref().and_then(TraceContext::of_rpc);
+        let named = (method.protocol(), method.method());
+        let span = spans::of_server(parent, named, (peer.identity.user(), self.remote));
         let from = (self.remote, trace_id);
-        let running = activity.begin(method.method(), &peer.identity, from, param.len());
+        let running = activity.begin(method.method(), &peer.identity, from, param.len(), span);
         let reply = match self.services.find(&method) {
             Ok(service) => {
                 let (service, running) = (Arc::clone(service), Arc::clone(&running));

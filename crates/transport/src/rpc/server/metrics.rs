@@ -151,7 +151,8 @@ mod tests {
         let activity = activity();
         let user = CallerIdentity::simple("ann", None);
         let remote = SocketAddr::from(([127, 0, 0, 1], 7));
-        let begin = || activity.begin("getFileInfo", &user, (remote, None), 10);
+        let begin =
+            || activity.begin("getFileInfo", &user, (remote, None), 10, tracing::Span::none());
         begin().answered(&Ok(bytes::Bytes::new()));
         begin().answered(&Err(JavaException::FileNotFound.with("/a")));
         drop(begin());

@@ -52,7 +52,9 @@ impl Shared {
                 Reply::Later(queue.push(call))
             }
             None => {
-                let reply = caught(|| service.call(context, method.method(), param))
+                let reply = running
+                    .span()
+                    .in_scope(|| caught(|| service.call(context, method.method(), param)))
                     .unwrap_or_else(Reply::exception);
                 running.served();
                 reply

@@ -3,15 +3,19 @@
 use std::fmt::Write;
 use std::sync::Arc;
 use zerohop_proto::common::RpcTraceInfoProto;
+use zerohop_wire::TraceContext;
 
 /// Longer ones are cut: they come from clients and are kept with each call.
 const CONTEXT_MAX: usize = 64;
 
-/// The id as lines of logs show it: the number in hexadecimal, as tracers write it; else what the tracer's own context says, as it is
-/// where that is plain text and in hexadecimal otherwise.
+/// The id as lines of logs show it: the number in hexadecimal, as tracers write it; else the trace id of a W3C context; else what
+/// the tracer's own context says, as it is where that is plain text and in hexadecimal otherwise.
 pub(super) fn trace_id(info: &RpcTraceInfoProto) -> Option<Arc<str>> {
     if let Some(id) = info.trace_id.filter(|id| *id != 0) {
         return Some(format!("{id:016x}").into());
+    }
+    if let Some(context) = TraceContext::of_rpc(info) {
+        return Some(context.trace_id_text().into());
     }
     let context = info.span_context.as_deref().filter(|context| !context.is_empty())?;
     let context = context.get(..CONTEXT_MAX).unwrap_or(context);
@@ -44,7 +48,9 @@ mod tests {
         assert_eq!(of(Some(-1), b"x"), Some("ffffffffffffffff".to_owned()));
         assert_eq!((of(None, b""), of(Some(0), b"")), (None, None));
         let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-        assert_eq!(of(None, parent.as_bytes()).as_deref(), Some(parent));
+        let trace_id = "0af7651916cd43dd8448eb211c80319c";
+        assert_eq!(of(None, parent.as_bytes()).as_deref(), Some(trace_id));
+        assert_eq!(of(None, b"uber-trace-id:1").as_deref(), Some("uber-trace-id:1"));
         assert_eq!(of(None, b"a\nb").as_deref(), Some("610a62"));
         assert_eq!(of(None, &[b'x'; 1000]).map(|id| id.len()), Some(CONTEXT_MAX));
         assert_eq!(of(None, &[0xff; 1000]).map(|id| id.len()), Some(2 * CONTEXT_MAX));

@@ -118,7 +118,9 @@ impl CallQueue {
         while let Some(Waiting { call, level, since, reply }) = self.pop() {
             let user = Arc::clone(call.context.identity.user());
             call.running.started();
-            let answer = caught(|| call.service.call(call.context, &call.method, call.param));
+            let span = call.running.span();
+            let carry_out = || call.service.call(call.context, &call.method, call.param);
+            let answer = span.in_scope(|| caught(carry_out));
             call.running.served();
             self.state.lock().scheduler.count(&user, level, clock::since(since));
             _ = reply.send(answer.unwrap_or_else(Reply::exception));
