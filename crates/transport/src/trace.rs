@@ -10,7 +10,7 @@
 
 use std::fmt;
 use std::sync::OnceLock;
-use tracing::Span;
+pub use tracing::Span;
 use zerohop_proto::common::RpcTraceInfoProto;
 use zerohop_proto::hdfs::DataTransferTraceInfoProto;
 use zerohop_wire::TraceContext;
