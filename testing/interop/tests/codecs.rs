@@ -1,5 +1,6 @@
 //! Codecs beside other implementations, both ways: the programs gzip, bzip2, zstd and lzop, Apache's codecs, and
-//! aircompressor's of LZO; `-text` beside Apache's on SequenceFiles and Avro files; `checknative` beside Apache's.
+//! aircompressor's of LZO; `-text` beside Apache's on SequenceFiles and Avro files, and beside pyarrow on ORC and Parquet; `checknative` beside
+//! Apache's.
 
 use std::fs;
 use std::path::Path;
@@ -174,6 +175,44 @@ fn records(directory: &Path, codecs: usize) -> Outcome {
 fn apache_reads_ours_and_ours_reads_apaches() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     apache(directory.path()).unwrap_or_else(|e| panic!("{e}"));
+}
+
+/// `-text` says of ORC and Parquet files what pyarrow reads of their footers.
+fn columnar_heads(directory: &Path) -> Outcome {
+    let out = tools::out().canonicalize().map_err(|e| e.to_string())?;
+    let script = tools::root().join("testing/interop/python/columnar_heads.py");
+    output(Command::new(out.join("python/bin/python")).arg(script).arg(directory))?;
+    let mut files = 0;
+    for entry in fs::read_dir(directory).map_err(|e| e.to_string())?.flatten() {
+        let file = entry.path().with_extension("");
+        if entry.path().extension().is_none_or(|extension| extension != "head") {
+            continue;
+        }
+        let wanted = fs::read_to_string(entry.path()).map_err(|e| e.to_string())?;
+        let shown = String::from_utf8(text_of(&file)?).map_err(|e| e.to_string())?;
+        let agrees = |(line, wanted): (&str, &str)| {
+            let said = wanted.split(' ').zip(line.split(' '));
+            // An asterisk stands for a number, with the comma behind it.
+            let same = |(wanted, said): (&str, &str)| match wanted.strip_prefix('*') {
+                Some(rest) => said.strip_suffix(rest).is_some_and(|it| it.parse::<u64>().is_ok()),
+                None => wanted == said,
+            };
+            wanted.split(' ').count() == line.split(' ').count() && said.into_iter().all(same)
+        };
+        let is_as_long = shown.lines().count() == wanted.lines().count();
+        if !is_as_long || !shown.lines().zip(wanted.lines()).all(agrees) {
+            return Err(format!("{}:\n{shown}\nin place of\n{wanted}", file.display()));
+        }
+        files += 1;
+    }
+    assert_eq!(files, 11);
+    Ok(())
+}
+
+#[test]
+fn heads_of_orc_and_parquet_are_as_pyarrow_reads_them() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    columnar_heads(directory.path()).unwrap_or_else(|e| panic!("{e}"));
 }
 
 /// The lines of `checknative -a` are Apache's but for what was found, and nothing is missing.
