@@ -26,6 +26,25 @@ impl Shared {
     }
 }
 
+/// Makes so many directories, by enough clients that edits are synced in batches.
+pub fn fill(conf: &Path, count: usize) -> Outcome {
+    const CLIENTS: usize = 32;
+    std::thread::scope(|scope| {
+        let fills = |number: usize| {
+            scope.spawn(move || -> Outcome {
+                let fs = client(conf, &[])?;
+                (0..count.div_ceil(CLIENTS)).try_for_each(|made| {
+                    let path = format!("/filled/{number}/{}/{made}", made / 1000);
+                    fs.mkdirs(&path).map(drop).at(&path)
+                })
+            })
+        };
+        let running: Vec<_> = (0..CLIENTS).map(fills).collect();
+        let ended = running.into_iter().map(|client| client.join());
+        ended.map(|end| end.map_err(|_| "a client panicked".to_owned())?).collect()
+    })
+}
+
 /// Running clients.
 pub struct Load {
     shared: Arc<Shared>,
@@ -114,6 +133,11 @@ impl Done {
     pub fn longest_gap(&self) -> Duration {
         let gaps = self.times.windows(2).map(|pair| pair[1].1 - pair[0].1);
         gaps.max().unwrap_or_default()
+    }
+
+    /// What each operation took, in seconds.
+    pub fn took(&self) -> Vec<f64> {
+        self.times.iter().map(|(begun, ended)| (*ended - *begun).as_secs_f64()).collect()
     }
 
     /// Operations that ended after a moment.

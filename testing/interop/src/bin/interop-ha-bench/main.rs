@@ -1,7 +1,9 @@
 //! Measures a pair of ours with failover controllers on a real ZooKeeper: takeovers, failover by hand, idle memory, the
-//! standby's lag. `interop-ha-bench [SECTION...]`, of `kill`, `machine`, `frozen`, `move`, `idle`, `create` and `lag`;
-//! all of them if none is named. Time-outs are the defaults. Needs what testing/ensure-tools.sh installs.
+//! standby's lag, a synced edit. `interop-ha-bench [SECTION...]`, of `kill`, `machine`, `frozen`, `move`, `idle`, `create`, `lag` and
+//! `edit`; all of them if none is named. Time-outs are the defaults. `ZEROHOP_HA_FILES`: so many directories are made first in
+//! `kill` and `move`. Needs what testing/ensure-tools.sh installs.
 
+mod least;
 mod load;
 
 use std::process::ExitCode;
@@ -19,7 +21,7 @@ fn summary(mut values: Vec<f64>) -> String {
     values.sort_by(f64::total_cmp);
     match (values.first(), values.get(values.len() / 2), values.last()) {
         (Some(least), Some(middle), Some(most)) => {
-            format!("{middle:.3} ({least:.3} to {most:.3}, {} runs)", values.len())
+            format!("{middle:.6} ({least:.6} to {most:.6}, {} runs)", values.len())
         }
         _ => "nothing measured".to_owned(),
     }
@@ -71,7 +73,17 @@ fn start_again(pair: &mut Pair, id: &str) -> Outcome {
     pair.start_namenode(id, &[])
 }
 
+/// Fills the namespace as `ZEROHOP_HA_FILES` says.
+fn fill(pair: &Pair) -> Outcome {
+    let Ok(count) = std::env::var("ZEROHOP_HA_FILES") else { return Ok(()) };
+    let count = count.parse().map_err(|error| format!("ZEROHOP_HA_FILES: {error}"))?;
+    load::fill(&pair.conf(), count)?;
+    println!("{count} directories were made first");
+    Ok(())
+}
+
 fn kill(pair: &mut Pair) -> Outcome {
+    fill(pair)?;
     let mut all = Takeovers::default();
     for _ in 0..5 {
         takeover(pair, &mut all, |pair, id| pair.signal(id, libc::SIGKILL), start_again)?;
@@ -105,6 +117,7 @@ fn frozen(pair: &mut Pair) -> Outcome {
 }
 
 fn by_hand(pair: &mut Pair) -> Outcome {
+    fill(pair)?;
     let (mut gaps, mut commands, mut failed) = (Vec::new(), Vec::new(), 0);
     for _ in 0..6 {
         let active = pair.active()?.ok_or("none is active")?;
@@ -177,12 +190,25 @@ fn lag(pair: &mut Pair) -> Outcome {
     Ok(())
 }
 
+/// One client alone: each of its calls is one synced edit.
+fn edit(pair: &mut Pair) -> Outcome {
+    const COUNT: usize = 2000;
+    let load = Load::start(&pair.conf(), 1)?;
+    load.until(COUNT)?;
+    println!("a synced edit, s: {}", summary(load.stop()?.took()));
+    println!("a round trip on loopback, s: {}", summary(least::round_trips(COUNT)?));
+    let directory = pair.conf();
+    println!("the second of three syncs, s: {}", summary(least::second_syncs(&directory, COUNT)?));
+    Ok(())
+}
+
 type Section = (&'static str, fn(&mut Pair) -> Outcome);
 
-const SECTIONS: [Section; 7] = [
+const SECTIONS: [Section; 8] = [
     ("idle", idle),
     ("create", create),
     ("lag", lag),
+    ("edit", edit),
     ("move", by_hand),
     ("kill", kill),
     ("frozen", frozen),
