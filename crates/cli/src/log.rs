@@ -6,8 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tracing::Level;
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{ParseError, Targets};
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{fmt, reload};
@@ -22,11 +21,16 @@ use crate::waiting::Waiting;
 /// The audit log is off, as Hadoop's scripts have it (`HDFS_AUDIT_LOGGER=INFO,NullAppender`).
 const DEFAULT: &str = "info,org.apache.hadoop.hdfs.server.namenode.FSNamesystem.audit=off";
 
+/// What ZEROHOP_LOG asks for, as text and as levels: `LEVEL` and `TARGET=LEVEL`, separated by commas.
+fn wanted() -> Option<(String, Targets)> {
+    let text = std::env::var("ZEROHOP_LOG").ok()?;
+    let levels = text.parse().ok()?;
+    Some((text, levels))
+}
+
 /// The levels of a daemon's log at its start.
 fn directives() -> String {
-    let wanted = std::env::var("ZEROHOP_LOG").ok();
-    let wanted = wanted.filter(|wanted| EnvFilter::try_new(wanted).is_ok());
-    wanted.unwrap_or_else(|| DEFAULT.to_owned())
+    wanted().map_or_else(|| DEFAULT.to_owned(), |(text, _)| text)
 }
 
 /// Lines go to `writer`, and the newest are kept for the pages, which may change the levels.
@@ -36,12 +40,12 @@ where
 {
     let log = process_log();
     let base = directives();
-    let (filter, levels) = reload::Layer::new(EnvFilter::new(&base));
+    let (filter, levels) = reload::Layer::new(base.parse().unwrap_or_else(|_| Targets::new()));
     let lines = fmt::layer().with_ansi(false).with_writer(move || log.tee(writer()));
     tracing_subscriber::registry().with(filter).with(lines).init();
     let apply = move |text: &str| {
-        let filter = EnvFilter::try_new(text).map_err(|error| error.to_string())?;
-        levels.reload(filter).map_err(|error| error.to_string())
+        let wanted: Targets = text.parse().map_err(|error: ParseError| error.to_string())?;
+        levels.reload(wanted).map_err(|error| error.to_string())
     };
     log.begin(&base, Box::new(apply));
     log_panics();
@@ -57,9 +61,9 @@ pub fn of_client(conf: &Conf) {
         .with_target(false)
         .with_writer(std::io::stderr);
     let registry = tracing_subscriber::registry();
-    let started = match EnvFilter::try_from_env("ZEROHOP_LOG") {
-        Ok(filter) => registry.with(lines.with_filter(filter)).try_init(),
-        Err(_) => {
+    let started = match wanted() {
+        Some((_, levels)) => registry.with(lines.with_filter(levels)).try_init(),
+        None => {
             let settings = Targets::new().with_target("zerohop_client::settings", Level::WARN);
             let waits = Targets::new().with_target(WAITS, Level::WARN);
             let waiting = Waiting::default().with_filter(waits);

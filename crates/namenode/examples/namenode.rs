@@ -7,7 +7,6 @@ use zerohop_namenode::{FormatOptions, NameNode};
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
         .init();
     let mut args = std::env::args().skip(1);
     let conf = Conf::load(args.next().ok_or("usage: namenode CONF_DIR [format]")?)?;

@@ -113,10 +113,13 @@ impl SegmentWriter {
     }
 
     fn preallocate(&mut self, len: u64) -> std::io::Result<()> {
-        const FILL: &[u8; PREALLOCATION_LEN] = &[OP_INVALID; PREALLOCATION_LEN];
+        // Not all of it at once: it is a constant of the program.
+        const PART: &[u8; 1 << 16] = &[OP_INVALID; 1 << 16];
         while self.position + len > self.filled {
-            self.file.write_all_at(FILL, self.filled)?;
-            self.filled += FILL.len() as u64;
+            for _ in 0..PREALLOCATION_LEN / PART.len() {
+                self.file.write_all_at(PART, self.filled)?;
+                self.filled += PART.len() as u64;
+            }
         }
         Ok(())
     }
