@@ -6,16 +6,21 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tracing::Level;
+use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::{ParseError, Targets};
+#[cfg(not(feature = "opentelemetry"))]
+use tracing_subscriber::layer;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{fmt, reload};
+use tracing_subscriber::{Registry, fmt, reload};
 
 use zerohop_conf::{Conf, ineffective_keys, unknown_keys};
-use zerohop_daemon::process_log::process_log;
+use zerohop_daemon::process_log::{ApplyDirectives, process_log};
+use zerohop_transport::trace::TARGET;
 use zerohop_transport::waits::WAITS;
 
 use crate::failure::{Failure, Outcome};
+use crate::spans;
 use crate::waiting::Waiting;
 
 /// The audit log is off, as Hadoop's scripts have it (`HDFS_AUDIT_LOGGER=INFO,NullAppender`).
@@ -40,15 +45,49 @@ where
 {
     let log = process_log();
     let base = directives();
-    let (filter, levels) = reload::Layer::new(base.parse().unwrap_or_else(|_| Targets::new()));
+    let filter = without_spans(base.parse().unwrap_or_else(|_| Targets::new()));
     let lines = fmt::layer().with_ansi(false).with_writer(move || log.tee(writer()));
-    tracing_subscriber::registry().with(filter).with(lines).init();
-    let apply = move |text: &str| {
-        let wanted: Targets = text.parse().map_err(|error: ParseError| error.to_string())?;
-        levels.reload(wanted).map_err(|error| error.to_string())
-    };
-    log.begin(&base, Box::new(apply));
+    log.begin(&base, start(filter, lines));
     log_panics();
+}
+
+/// Starts the log, with spans beside it where they are exported; what changes its levels.
+#[cfg(feature = "opentelemetry")]
+fn start<L: Layer<Registry> + Send + Sync>(filter: Targets, lines: L) -> ApplyDirectives {
+    let (filter, levels) = reload::Layer::new(filter);
+    let log = tracing_subscriber::registry().with(lines.with_filter(filter));
+    log.with(spans::layer()).init();
+    apply_to(levels)
+}
+
+/// Starts the log; what changes its levels.
+#[cfg(not(feature = "opentelemetry"))]
+fn start<L>(filter: Targets, lines: L) -> ApplyDirectives
+where
+    L: Layer<layer::Layered<reload::Layer<Targets, Registry>, Registry>> + Send + Sync,
+{
+    let (filter, levels) = reload::Layer::new(filter);
+    tracing_subscriber::registry().with(filter).with(lines).init();
+    apply_to(levels)
+}
+
+fn apply_to<S: 'static>(levels: reload::Handle<Targets, S>) -> ApplyDirectives {
+    Box::new(move |text: &str| {
+        let wanted: Targets = text.parse().map_err(|error: ParseError| error.to_string())?;
+        levels.reload(without_spans(wanted)).map_err(|error| error.to_string())
+    })
+}
+
+/// Spans are exported, and are no part of lines.
+fn without_spans(levels: Targets) -> Targets {
+    levels.with_target(TARGET, LevelFilter::OFF)
+}
+
+/// Begins the log of a command, and with it the recording of spans, where these are wanted.
+pub fn begin_spans(conf: &Conf) {
+    if spans::are_wanted() {
+        of_client(conf);
+    }
 }
 
 /// What a command of the user prints on standard error beside its own output: warnings about the
@@ -61,8 +100,10 @@ pub fn of_client(conf: &Conf) {
         .with_target(false)
         .with_writer(std::io::stderr);
     let registry = tracing_subscriber::registry();
+    #[cfg(feature = "opentelemetry")]
+    let registry = registry.with(spans::layer());
     let started = match wanted() {
-        Some((_, levels)) => registry.with(lines.with_filter(levels)).try_init(),
+        Some((_, levels)) => registry.with(lines.with_filter(without_spans(levels))).try_init(),
         None => {
             let settings = Targets::new().with_target("zerohop_client::settings", Level::WARN);
             let waits = Targets::new().with_target(WAITS, Level::WARN);

@@ -48,6 +48,7 @@ mod recovery;
 mod rest;
 mod running;
 mod settings;
+mod spans;
 mod stop;
 mod storagepolicies;
 mod temporary;
@@ -65,5 +66,6 @@ fn main() {
     let mut args = std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());
     let called = args.next().unwrap_or_default();
     let code = command_line::run(&called, args.collect());
+    zerohop_transport::trace::finish();
     std::process::exit(code);
 }

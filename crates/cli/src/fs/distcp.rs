@@ -12,6 +12,7 @@ use super::location::file_name;
 use super::options::{pop_flag, pop_valued};
 use super::shell::Shell;
 use crate::failure::{EXIT_USAGE, Failure, Kind, Outcome};
+use crate::{log, spans};
 
 /// Help for a terminal.
 pub const USAGE: &str = "Usage: distcp [OPTIONS] SOURCE... TARGET
@@ -117,7 +118,12 @@ impl DistcpOptions {
 /// Runs it; the exit code.
 pub fn run(conf: Conf, words: Vec<String>) -> i32 {
     let mut shell = Shell::new(conf, "distcp");
-    let done = DistcpOptions::parse(words).and_then(|asked| copy(&mut shell, &asked));
+    log::begin_spans(&shell.conf);
+    spans::within_command("distcp", || carry_out(&mut shell, words))
+}
+
+fn carry_out(shell: &mut Shell, words: Vec<String>) -> i32 {
+    let done = DistcpOptions::parse(words).and_then(|asked| copy(shell, &asked));
     match done {
         Ok(()) => {}
         Err(Failure { kind: Kind::Usage, text }) => {

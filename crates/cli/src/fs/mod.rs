@@ -60,7 +60,7 @@ mod xattr;
 use zerohop_conf::{Conf, closest};
 
 use crate::failure::{EXIT_USAGE, Failure, Kind};
-use crate::wording;
+use crate::{log, spans, wording};
 pub use admin::{connect_at, each_path};
 pub use connect::{client_failure, connect_client, no_hdfs, open_client};
 pub use help::entries;
@@ -96,7 +96,14 @@ pub fn run(conf: Conf, mut args: Vec<String>) -> i32 {
     if let Some(other) = command.replaced_by {
         eprintln!("{}: DEPRECATED: Please use '{other}' instead.", shell.name);
     }
-    let result = (command.run)(&mut shell, args).and_then(|()| shell.flush());
+    let name = format!("fs -{}", shell.name);
+    log::begin_spans(&shell.conf);
+    spans::within_command(&name, || carry_out(&mut shell, command, &word, args))
+}
+
+/// Runs a command; the exit code.
+fn carry_out(shell: &mut Shell, command: &help::Command, word: &str, args: Vec<String>) -> i32 {
+    let result = (command.run)(shell, args).and_then(|()| shell.flush());
     match result {
         Ok(()) => {}
         Err(Failure { kind: Kind::Pipe, .. }) => return EXIT_PIPE,
