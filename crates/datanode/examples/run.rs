@@ -6,9 +6,7 @@ use zerohop_datanode::DataNode;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
-        .init();
+    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     let mut conf = Conf::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {

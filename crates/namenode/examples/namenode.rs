@@ -6,8 +6,7 @@ use zerohop_namenode::{FormatOptions, NameNode};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    tracing_subscriber::fmt()
-        .init();
+    tracing_subscriber::fmt().init();
     let mut args = std::env::args().skip(1);
     let conf = Conf::load(args.next().ok_or("usage: namenode CONF_DIR [format]")?)?;
     if args.next().as_deref() == Some("format") {
