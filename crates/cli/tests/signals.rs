@@ -97,6 +97,20 @@ fn an_interrupted_put_leaves_nothing() {
     }
 }
 
+/// Returns when no thread of it runs any more: where processors are busy, that takes a moment, in which it answers.
+fn freeze(up: &Up) {
+    up.signal(Signal::STOP);
+    let is_stopped = |thread: std::fs::DirEntry| {
+        let stat = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_none_or(|(_, rest)| rest.starts_with('T'))
+    };
+    let threads = format!("/proc/{}/task", up.child.id());
+    until(|| {
+        let mut threads = std::fs::read_dir(&threads).unwrap();
+        threads.all(|thread| is_stopped(thread.unwrap())).then_some(())
+    });
+}
+
 /// The NameNode says nothing, so that the unfinished file cannot be removed: the command ends anyhow,
 /// and at a second signal it ends at once.
 #[test]
@@ -111,7 +125,7 @@ fn a_put_ends_though_nobody_answers() {
     };
     let (mut patient, _patients) = start("/patient");
     let (mut hurried, _hurrieds) = start("/hurried");
-    up.signal(Signal::STOP);
+    freeze(&up);
     send(&patient, Signal::INT);
     let begin = Instant::now();
     let code = until(|| {

@@ -34,7 +34,7 @@ pub fn run(command: &mut Command) -> (i32, String, String) {
 
 /// `up` as a child that is killed when the test ends.
 pub struct Up {
-    child: Child,
+    pub child: Child,
     pub conf: PathBuf,
     /// Held open: a command whose reader is gone ends.
     _out: std::io::Lines<BufReader<ChildStdout>>,
