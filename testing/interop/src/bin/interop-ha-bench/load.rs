@@ -40,8 +40,8 @@ pub fn fill(conf: &Path, count: usize) -> Outcome {
             })
         };
         let running: Vec<_> = (0..CLIENTS).map(fills).collect();
-        let ended = running.into_iter().map(|client| client.join());
-        ended.map(|end| end.map_err(|_| "a client panicked".to_owned())?).collect()
+        let mut ended = running.into_iter().map(|client| client.join());
+        ended.try_for_each(|end| end.map_err(|_| "a client panicked".to_owned())?)
     })
 }
 
