@@ -29,8 +29,15 @@ const DEFAULT: &str = "info,org.apache.hadoop.hdfs.server.namenode.FSNamesystem.
 /// What ZEROHOP_LOG asks for, as text and as levels: `LEVEL` and `TARGET=LEVEL`, separated by commas.
 fn wanted() -> Option<(String, Targets)> {
     let text = std::env::var("ZEROHOP_LOG").ok()?;
-    let levels = text.parse().ok()?;
-    Some((text, levels))
+    match text.parse() {
+        Ok(levels) => Some((text, levels)),
+        Err(error) => {
+            eprintln!(
+                "ZEROHOP_LOG={text} has no effect: {error}; give LEVEL or TARGET=LEVEL, separated by commas"
+            );
+            None
+        }
+    }
 }
 
 /// The levels of a daemon's log at its start.

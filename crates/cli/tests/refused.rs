@@ -70,6 +70,17 @@ fn secured_configurations_were_accepted_and_ignored() {
 }
 
 #[test]
+fn levels_of_the_log_that_cannot_be_read_are_said() {
+    let mut ls = zerohop(&["fs"]);
+    let once = ["-D", "ipc.client.connect.max.retries=0"];
+    ls.args(once).args(["-ls", "hdfs://127.0.0.1:1/"]).env("ZEROHOP_LOG", "zerohop_client=loud");
+    let (code, _, err) = run(&mut ls);
+    assert_eq!(code, 1, "{err}");
+    let said = "ZEROHOP_LOG=zerohop_client=loud has no effect: ";
+    assert_eq!(err.matches(said).count(), 1, "{err}");
+}
+
+#[test]
 fn a_command_warns_of_keys_without_effect_where_the_log_is_asked_for() {
     let once = ["-D", "ipc.client.connect.max.retries=0", "-D", "dfs.namenode.plugins=x"];
     let mut ls = zerohop(&["fs"]);

@@ -113,7 +113,7 @@ impl SegmentWriter {
     }
 
     fn preallocate(&mut self, len: u64) -> std::io::Result<()> {
-        // Not all of it at once: it is a constant of the program.
+        // In parts: these bytes lie in the program's file.
         const PART: &[u8; 1 << 16] = &[OP_INVALID; 1 << 16];
         while self.position + len > self.filled {
             for _ in 0..PREALLOCATION_LEN / PART.len() {
