@@ -2,7 +2,7 @@
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 RELEASE := $(TARGET)/release/zerohop
 
-.PHONY: help demo test torch star tracing faults fuzz check fix bench compare dist
+.PHONY: help demo test torch star languages tracing faults fuzz check fix bench compare dist
 
 help: ## Lists the tasks.
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -19,6 +19,9 @@ torch: ## Tests PyTorch's DataLoader on the Python package; installs PyTorch, wh
 
 star: ## Builds and tests the DataFusion crate, then measures a star schema of SCALE=4 million facts on HDFS and on local files.
 	@testing/star.sh
+
+languages: ## Measures C and Python beside the Rust client, hdfs-native, local files and a JVM's libhdfs.
+	@testing/languages.sh
 
 tracing: ## Builds zerohop with OpenTelemetry into target/tracing and follows a put and a get through client, NameNode and pipeline.
 	@testing/tracing.sh
