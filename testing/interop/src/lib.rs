@@ -14,6 +14,7 @@ pub mod http;
 pub mod java;
 pub mod machines;
 pub mod oracle;
+pub mod page;
 pub mod pair;
 pub mod ports;
 pub mod process;
