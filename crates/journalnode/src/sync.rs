@@ -159,3 +159,7 @@ fn is_own(node: &str, own: SocketAddr) -> bool {
                     && std::net::UdpSocket::bind((address.ip(), 0)).is_ok())
     })
 }
+
+#[cfg(test)]
+#[path = "sync_test.rs"]
+mod sync_test;

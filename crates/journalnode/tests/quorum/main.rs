@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests measure and wait")]
 
 mod connection;
+mod epochs;
 mod histories;
 mod history;
 mod nodes;
