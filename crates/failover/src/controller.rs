@@ -128,28 +128,33 @@ impl Decisions {
     }
 
     async fn observe(&mut self, observation: Observation) {
+        let state = observation.state.filter(|_| observation.at > self.role_since);
+        // First: an observer that is well, or well again, must not compete even for a moment.
+        if state == Some(ServiceState::Observer) {
+            self.leave_as_observer().await;
+        }
         let before = self.view.borrow().health;
         if before != observation.health {
             tracing::info!("{}: {before:?} -> {:?}", self.target, observation.health);
             self.view.send_modify(|view| view.health = observation.health);
             self.take_part_if_well().await;
         }
-        if let Some(state) = observation.state
-            && observation.at > self.role_since
-        {
+        if let Some(state) = state {
             self.compare(state).await;
+        }
+    }
+
+    async fn leave_as_observer(&mut self) {
+        if self.view.borrow().role != ServiceState::Observer {
+            tracing::info!("{} is an observer: it takes no part in the election", self.target);
+            self.leave(true, ServiceState::Observer).await;
         }
     }
 
     /// A NameNode that another one made active or standby must not keep the lock, or wait for it, for what it is not.
     async fn compare(&mut self, state: ServiceState) {
         let role = self.view.borrow().role;
-        if role == ServiceState::Initializing {
-            return;
-        }
-        if state == ServiceState::Observer {
-            tracing::info!("{} is an observer: it takes no part in the election", self.target);
-            self.leave(true, ServiceState::Observer).await;
+        if role == ServiceState::Initializing || state == ServiceState::Observer {
             return;
         }
         if role == ServiceState::Observer {
@@ -183,7 +188,8 @@ impl Decisions {
             return;
         }
         match health {
-            Health::Healthy if role == ServiceState::Observer => {}
+            // It stays one until it says otherwise, also while it does not answer.
+            _ if role == ServiceState::Observer => {}
             Health::Healthy => {
                 if self.candidate.is_none() {
                     let zookeeper = Arc::clone(&self.zookeeper);
@@ -286,7 +292,7 @@ impl Decisions {
     async fn cede(&mut self, request: Cede) {
         if request.duration.is_zero() {
             self.barred_until = None;
-        } else {
+        } else if self.view.borrow().role != ServiceState::Observer {
             let is_standby =
                 make_standby(&self.conf, &self.target, RequestSource::Controller).await;
             self.bar(request.duration);
@@ -350,12 +356,7 @@ mod tests {
     /// While an old active was fenced, the looks at a NameNode queued; those that still saw a standby took the lock from it again.
     #[tokio::test]
     async fn what_was_seen_before_a_change_says_nothing() {
-        let mut conf = pair(1, 2);
-        conf.set("ha.zookeeper.quorum", "127.0.0.1:1");
-        let zookeeper = ZooKeeperOptions::from_conf(&conf, "ns").unwrap();
-        let data = data_of(&target("nn1"), 3).into();
-        let conf = Arc::new(conf);
-        let mut decisions = Decisions::new(conf, target("nn1"), Arc::new(zookeeper), data);
+        let mut decisions = decisions();
         let standby =
             |at| Observation { health: Health::Healthy, state: Some(ServiceState::Standby), at };
         let before = clock::runtime_now();
@@ -368,6 +369,46 @@ mod tests {
             decisions.observe(standby(clock::runtime_now() + Duration::from_millis(1))).await;
         }
         assert_eq!(decisions.view.borrow().role, ServiceState::Initializing);
+    }
+
+    fn decisions() -> Decisions {
+        let mut conf = pair(1, 2);
+        conf.set("ha.zookeeper.quorum", "127.0.0.1:1");
+        let zookeeper = ZooKeeperOptions::from_conf(&conf, "ns").unwrap();
+        let data = data_of(&target("nn1"), 3).into();
+        Decisions::new(Arc::new(conf), target("nn1"), Arc::new(zookeeper), data)
+    }
+
+    /// An observer competed at the start of its controller and after each time it had not answered: the lock made it standby, or
+    /// it was to become active, which an observer refuses.
+    #[tokio::test]
+    async fn an_observer_takes_no_part_in_the_election_until_it_is_a_standby() {
+        let mut decisions = decisions();
+        let mut at = clock::runtime_now();
+        let mut seen = |health, state| {
+            at += Duration::from_secs(1);
+            Observation { health, state, at }
+        };
+        for health in [Health::Healthy, Health::NotResponding, Health::Healthy, Health::Unhealthy] {
+            let is_answered = health != Health::NotResponding;
+            let observation = seen(health, is_answered.then_some(ServiceState::Observer));
+            decisions.observe(observation).await;
+            assert!(decisions.candidate.is_none(), "{health:?}");
+            assert_eq!(decisions.view.borrow().role, ServiceState::Observer, "{health:?}");
+        }
+        decisions.observe(seen(Health::Healthy, Some(ServiceState::Observer))).await;
+        // A failover between the two others asks all controllers to give up.
+        let (done, asked) = oneshot::channel();
+        decisions.cede(Cede { duration: Duration::from_secs(9), done }).await;
+        asked.await.unwrap();
+        assert_eq!(decisions.view.borrow().role, ServiceState::Observer);
+        decisions.observe(seen(Health::Healthy, Some(ServiceState::Standby))).await;
+        assert!(decisions.candidate.is_some(), "a standby competes");
+        // As when another one has the lock.
+        decisions.set_role(ServiceState::Standby);
+        decisions.observe(seen(Health::Healthy, Some(ServiceState::Observer))).await;
+        assert!(decisions.candidate.is_none());
+        assert_eq!(decisions.view.borrow().role, ServiceState::Observer);
     }
 
     #[test]
