@@ -224,12 +224,17 @@ pub fn http(port: u16, path: &str) -> Outcome<String> {
 
 /// Resident memory in KiB and open descriptors of a process.
 pub fn footprint(pid: u32) -> Outcome<(u64, usize)> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).at("a process's status")?;
-    let kib =
-        status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.split_whitespace().next());
-    let kib = kib.and_then(|kib| kib.parse().ok()).ok_or("a process without memory")?;
     let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).at("a process's descriptors")?;
-    Ok((kib, descriptors.count()))
+    Ok((resident_kib(pid, "VmRSS")?, descriptors.count()))
+}
+
+/// Resident memory of a process in KiB, of one kind: `VmRSS` is all, `RssAnon` its own memory, `RssFile` mostly its program.
+pub fn resident_kib(pid: u32, kind: &str) -> Outcome<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).at("a process's status")?;
+    let mut fields = status.lines().filter_map(|line| line.split_once(':'));
+    let field = fields.find(|(name, _)| *name == kind);
+    let kib = field.and_then(|(_, kib)| kib.split_whitespace().next()?.parse().ok());
+    kib.ok_or_else(|| format!("process {pid} has no {kind}"))
 }
 
 /// Runs our binary to its end: exit code and all that it printed.

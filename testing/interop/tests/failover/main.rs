@@ -8,6 +8,7 @@ mod strangers;
 
 use std::process::Command;
 
+use zerohop_interop::harm::resident_kib;
 use zerohop_interop::pair::{LIMIT, Pair, other};
 use zerohop_interop::process::{Process, tail};
 use zerohop_interop::tools::{self, Java};
@@ -28,10 +29,30 @@ fn a_wrong_fencing_method_is_named(pair: &Pair) -> Outcome {
     }
 }
 
+/// An idle JournalNode has 20 MB at most. The code of a program that is not optimized is larger: of its memory only what it
+/// allocates counts then, with as much left for the code as that of an optimized one needs.
+fn journal_nodes_are_small(pair: &Pair) -> Outcome {
+    const ALL: f64 = 20.0;
+    const CODE: f64 = 12.0;
+    let megabytes = |pid, kind| Ok::<_, String>(resident_kib(pid, kind)? as f64 * 1024.0 / 1e6);
+    let mut found = 0;
+    for (name, pid) in pair.pids.iter().filter(|(name, _)| name.starts_with("jn")) {
+        let pid = u32::try_from(*pid).map_err(|error| error.to_string())?;
+        let (all, own) = (megabytes(pid, "VmRSS")?, megabytes(pid, "RssAnon")?);
+        let counts = if cfg!(debug_assertions) { own + CODE } else { all };
+        if counts > ALL {
+            return Err(format!("{name} has {all:.1} MB resident, {own:.1} MB of them its own"));
+        }
+        found += 1;
+    }
+    if found == 3 { Ok(()) } else { Err(format!("{found} JournalNodes")) }
+}
+
 /// The active NameNode is told to give up, killed, and frozen.
 fn history(pair: &mut Pair) -> Outcome {
     wait::until("one is active", LIMIT, || Ok(pair.active()?.is_some()))?;
     let first = pair.active()?.ok_or("none is active")?;
+    journal_nodes_are_small(pair)?;
     a_wrong_fencing_method_is_named(pair)?;
     pair.write(0)?;
     strangers::come(pair)?;
