@@ -40,7 +40,8 @@ pub fn start_zookeeper(directory: &Path, port: u16) -> Outcome<Process> {
     let mut command = Java::get()?.command(128);
     command.arg("-Dzookeeper.admin.enableServer=false");
     command.arg("org.apache.zookeeper.server.ZooKeeperServerMain");
-    command.arg(port.to_string()).arg(directory.join("zookeeper"));
+    // It ends sessions at whole ticks, of 3 s by default: a session of 10 s would last up to 13 s.
+    command.arg(port.to_string()).arg(directory.join("zookeeper")).arg("500");
     let log = directory.join("zookeeper.log");
     let process = Process::daemon("ZooKeeper", command, &log)?;
     let reached = || Ok(TcpStream::connect(("127.0.0.1", port)).is_ok());
@@ -161,6 +162,17 @@ impl Pair {
             Ok(state.is_ok_and(|state| state.trim() == "standby"))
         };
         wait::until(&format!("{id} is standby"), LIMIT, is_standby)
+    }
+
+    /// Starts a failover controller again that was killed.
+    pub fn start_controller(&mut self, id: &str) -> Outcome {
+        let name = format!("zkfc-{id}");
+        let mut command = Command::new(tools::zerohop()?);
+        command.arg("zkfc").arg("--config").arg(self.conf().join(id));
+        let process = Process::daemon(&name, command, &self.directory.join(format!("{name}.log")))?;
+        self.pids.push((name, i32::try_from(process.id()).map_err(|e| e.to_string())?));
+        self.started.push(process);
+        Ok(())
     }
 
     /// Writes and reads back; nothing may fail, whatever happens to the NameNodes.

@@ -1,7 +1,7 @@
 //! What a synced edit takes at least: a round trip on the loopback interface, and the sync of the second of three disks.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{Read, Seek, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::time::Instant;
@@ -44,9 +44,10 @@ pub fn round_trips(count: usize) -> Outcome<Vec<f64>> {
 pub fn second_syncs(directory: &Path, count: usize) -> Outcome<Vec<f64>> {
     let open = |number: usize| {
         let path = directory.join(format!("synced-{number}"));
-        let file = File::create(&path).at("file to sync")?;
-        // As segments are: a sync of what is there changes no length.
-        file.set_len(1 << 20).and_then(|()| file.sync_all()).at("file to sync")?;
+        let mut file = File::create(&path).at("file to sync")?;
+        // As segments are: their blocks are allocated and written, so that a sync changes neither length nor extents.
+        file.write_all(&vec![0xff; MESSAGE.len() * count]).at("file to sync")?;
+        file.sync_all().and_then(|()| file.rewind()).at("file to sync")?;
         Ok(file)
     };
     let mut files = (0..3).map(open).collect::<Outcome<Vec<File>>>()?;

@@ -1,4 +1,4 @@
-//! Clients of ours that make directories as fast as they can, and when each was made.
+//! Clients of ours that make directories as fast as they can, or at a rate, and when each was made.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use zerohop_interop::harm::{Explain, client};
+use zerohop_interop::harm::{Explain, client, put, shape};
 use zerohop_interop::pair::LIMIT;
 use zerohop_interop::{Outcome, wait};
 
@@ -26,7 +26,7 @@ impl Shared {
     }
 }
 
-/// Makes so many directories, by enough clients that edits are synced in batches.
+/// Makes so many empty files, by enough clients that edits are synced in batches.
 pub fn fill(conf: &Path, count: usize) -> Outcome {
     const CLIENTS: usize = 32;
     std::thread::scope(|scope| {
@@ -35,7 +35,7 @@ pub fn fill(conf: &Path, count: usize) -> Outcome {
                 let fs = client(conf, &[])?;
                 (0..count.div_ceil(CLIENTS)).try_for_each(|made| {
                     let path = format!("/filled/{number}/{}/{made}", made / 1000);
-                    fs.mkdirs(&path).map(drop).at(&path)
+                    put(&fs, &path, 0, 0, shape(1, 1 << 20))
                 })
             })
         };
@@ -52,7 +52,13 @@ pub struct Load {
 }
 
 impl Load {
+    /// Clients that begin the next operation when the last one has ended.
     pub fn start(conf: &Path, clients: usize) -> Outcome<Self> {
+        Self::start_paced(conf, clients, Duration::ZERO)
+    }
+
+    /// Clients that begin an operation after each interval, or as soon as the last one has ended where that is later.
+    pub fn start_paced(conf: &Path, clients: usize, interval: Duration) -> Outcome<Self> {
         static LOADS: AtomicU64 = AtomicU64::new(0);
         let load = LOADS.fetch_add(1, Ordering::Relaxed);
         let shared = Arc::<Shared>::default();
@@ -64,7 +70,9 @@ impl Load {
             let shared = Arc::clone(&shared);
             threads.push(std::thread::spawn(move || {
                 let mut made = 0;
+                let start = Instant::now();
                 while !shared.ends.load(Ordering::Relaxed) {
+                    std::thread::sleep((interval * made).saturating_sub(start.elapsed()));
                     let begun = Instant::now();
                     match fs.mkdirs(&format!("{directory}/{made}")) {
                         Ok(_) => {
@@ -135,9 +143,9 @@ impl Done {
         gaps.max().unwrap_or_default()
     }
 
-    /// What each operation took, in seconds.
-    pub fn took(&self) -> Vec<f64> {
-        self.times.iter().map(|(begun, ended)| (*ended - *begun).as_secs_f64()).collect()
+    /// Operations that were answered.
+    pub fn count(&self) -> usize {
+        self.times.len()
     }
 
     /// Operations that ended after a moment.
