@@ -3,10 +3,17 @@
 use crate::modules::{Module, modules};
 use addr2line::Loader;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Addresses whose names are kept.
 const CACHED_MAX: usize = 100_000;
+/// `syscall`
+#[cfg(target_arch = "x86_64")]
+const SYSTEM_CALL: [u8; 2] = [0x0f, 0x05];
+/// `svc #0`
+#[cfg(target_arch = "aarch64")]
+const SYSTEM_CALL: [u8; 4] = [0x01, 0x00, 0x00, 0xd4];
 
 /// A function on a stack.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -62,6 +69,15 @@ impl<'a> Symbols<'a> {
         let found: Arc<[Function]> = self.look_up(address).into();
         self.known.0.insert(address, Arc::clone(&found));
         found
+    }
+
+    /// Whether the instruction before an address is a system call: a thread that is in the kernel returns to such an address.
+    pub(crate) fn follows_system_call(&self, address: usize) -> bool {
+        let before = address.wrapping_sub(SYSTEM_CALL.len());
+        let is_in = |code: &Range<usize>| code.contains(&before) && address <= code.end;
+        self.modules.iter().flat_map(|module| &module.code).any(is_in)
+            // SAFETY: the bytes lie in a module's code, which is mapped as long as the module is loaded and can be read.
+            && unsafe { std::ptr::read_volatile(before as *const [u8; SYSTEM_CALL.len()]) } == SYSTEM_CALL
     }
 
     fn look_up(&mut self, address: usize) -> Vec<Function> {

@@ -90,8 +90,10 @@ impl Tally {
             let kernel = key.kernel.iter().map(|address| kernel_names.name(*address));
             stack.extend(kernel.map(of_kernel));
             for (depth, address) in key.addresses.iter().enumerate() {
-                // A return address is behind the call.
-                let address = *address as usize - usize::from(depth > 0).min(*address as usize);
+                let address = *address as usize;
+                // A return address is behind the call, and so is that of a thread in a system call.
+                let is_behind = depth > 0 || symbols.follows_system_call(address);
+                let address = address.saturating_sub(is_behind.into());
                 stack.extend(symbols.functions(address).iter().cloned());
             }
             cut_thread_start(&mut stack);
@@ -155,5 +157,59 @@ mod tests {
         lines.sort();
         let waits = "reader;[unknown];do_wait;[waiting]".to_owned();
         assert_eq!(lines, [("reader".to_owned(), 1), (waits, 9)]);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    std::arch::global_asm!(
+        ".pushsection .text.zerohop_tally_test,\"ax\",@progbits",
+        ".type zerohop_system_call_at_its_end, @function",
+        "zerohop_system_call_at_its_end:",
+        "nop",
+        "syscall",
+        ".size zerohop_system_call_at_its_end, . - zerohop_system_call_at_its_end",
+        ".type zerohop_next_function, @function",
+        ".globl zerohop_next_function",
+        "zerohop_next_function:",
+        "nop",
+        "ret",
+        ".size zerohop_next_function, . - zerohop_next_function",
+        ".popsection",
+    );
+    #[cfg(target_arch = "aarch64")]
+    std::arch::global_asm!(
+        ".pushsection .text.zerohop_tally_test,\"ax\",@progbits",
+        ".balign 4",
+        ".type zerohop_system_call_at_its_end, @function",
+        "zerohop_system_call_at_its_end:",
+        "nop",
+        "svc #0",
+        ".size zerohop_system_call_at_its_end, . - zerohop_system_call_at_its_end",
+        ".type zerohop_next_function, @function",
+        ".globl zerohop_next_function",
+        "zerohop_next_function:",
+        "nop",
+        "ret",
+        ".size zerohop_next_function, . - zerohop_next_function",
+        ".popsection",
+    );
+    unsafe extern "C" {
+        fn zerohop_next_function();
+    }
+
+    /// A thread in a system call is at the instruction behind it, which may be another function's.
+    #[test]
+    fn a_system_call_belongs_to_the_function_that_makes_it() {
+        let behind_call = zerohop_next_function as unsafe extern "C" fn() as usize as u64;
+        let mut tally = Tally::default();
+        tally.add_with_kernel([0; 2], Vec::new(), vec![behind_call]);
+        tally.add_with_kernel([0; 2], Vec::new(), vec![behind_call + 1, behind_call]);
+        let named = tally.named(&mut KnownNames::default());
+        let mut names: Vec<Vec<&str>> = named
+            .keys()
+            .map(|stack| stack.iter().map(|function| &*function.name).collect())
+            .collect();
+        names.sort();
+        let (caller, next) = ("zerohop_system_call_at_its_end", "zerohop_next_function");
+        assert_eq!(names, [vec!["thread", caller], vec!["thread", caller, next]]);
     }
 }
