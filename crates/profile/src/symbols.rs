@@ -106,26 +106,61 @@ impl NamedModule {
                     continue;
                 };
                 let place = frame.location.as_ref();
+                let file = place.and_then(|place| place.file).unwrap_or_default();
                 functions.push(Function {
-                    name: clean(&name).into(),
-                    file: place.and_then(|place| place.file).unwrap_or_default().into(),
+                    name: with_path(&clean(&name), file).into(),
+                    file: file.into(),
                     line: place.and_then(|place| place.line).unwrap_or_default(),
                     is_kernel: false,
                 });
             }
         }
-        if functions.is_empty() {
-            let symbol = loader.find_symbol(in_file);
-            functions
-                .push(symbol.map_or_else(|| self.unnamed(), |name| Function::named(clean(name))));
+        // Line tables have the last part of a name alone; the symbol table has all of it, for functions that were not inlined.
+        match (functions.last_mut(), loader.find_symbol(in_file)) {
+            (Some(outermost), Some(symbol)) => outermost.name = clean(symbol).into(),
+            (None, Some(symbol)) => functions.push(Function::named(clean(symbol))),
+            (None, None) => functions.push(self.unnamed()),
+            (Some(_), None) => {}
         }
         functions
     }
 
     fn unnamed(&self) -> Function {
-        let name = self.module.path.file_name().unwrap_or_default().to_string_lossy();
+        let path = match self.module.is_executable {
+            true => std::env::current_exe().unwrap_or_default(),
+            false => self.module.path.clone(),
+        };
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
         Function::named(format!("[{name}]"))
     }
+}
+
+/// The name of an inlined function, of which only the last part is known, behind the module that its source file is: functions of
+/// different modules have the same name.
+fn with_path(name: &str, file: &str) -> String {
+    let before_types = name.split('<').next().unwrap_or_default();
+    let is_path = before_types.is_empty() || before_types.contains("::");
+    match module_path(file).filter(|_| !is_path) {
+        Some(path) => format!("{path}::{name}"),
+        None => name.to_owned(),
+    }
+}
+
+/// `core::ops::range` of `/rustc/HASH/library/core/src/ops/range.rs`; none where the file is not Rust or not below `src`.
+fn module_path(file: &str) -> Option<String> {
+    let (package, inner) = file.strip_suffix(".rs")?.rsplit_once("/src/")?;
+    let package = package.rsplit('/').next().unwrap_or_default();
+    // A package of a registry is in a directory with its version.
+    let krate = match package.rsplit_once('-') {
+        Some((krate, version)) if version.starts_with(|first: char| first.is_ascii_digit()) => {
+            krate
+        }
+        _ => package,
+    };
+    let mut parts: Vec<&str> = inner.split('/').collect();
+    parts.pop_if(|last| matches!(*last, "mod" | "lib" | "main"));
+    parts.insert(0, krate);
+    Some(parts.join("::").replace('-', "_"))
 }
 
 /// A name as people write it. Versions of symbols are left out.
@@ -153,6 +188,76 @@ mod tests {
             assert!(function.file.ends_with("symbols.rs") && function.line > 100, "{found:?}");
         }
         assert_eq!(known.0.len(), 1);
+    }
+
+    mod one {
+        #[inline(never)]
+        pub(super) fn run() -> [usize; 2] {
+            [super::super::tests::here(), inlined()]
+        }
+        #[inline(always)]
+        fn inlined() -> usize {
+            super::super::tests::here()
+        }
+    }
+
+    mod other {
+        #[inline(never)]
+        pub(super) fn run() -> [usize; 2] {
+            [super::super::tests::here(), 0]
+        }
+    }
+
+    /// An address in the function that calls this.
+    #[inline(always)]
+    fn here() -> usize {
+        let address: usize;
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the instruction reads the program counter.
+        unsafe {
+            std::arch::asm!("lea {}, [rip]", out(reg) address, options(nostack, nomem));
+        }
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: the instruction reads the program counter.
+        unsafe {
+            std::arch::asm!("adr {}, .", out(reg) address, options(nostack, nomem));
+        }
+        address
+    }
+
+    #[test]
+    fn functions_of_the_same_name_are_told_apart_by_their_paths() {
+        let mut known = KnownNames::default();
+        let mut symbols = Symbols::new(&mut known);
+        let mut names = |address| -> Vec<String> {
+            symbols.functions(address).iter().map(|function| function.name.to_string()).collect()
+        };
+        let [in_run, in_inlined] = one::run();
+        let run = "zerohop_profile::symbols::tests::one::run";
+        assert_eq!(names(in_run), ["profile::symbols::here", run]);
+        let inlined = "profile::symbols::inlined";
+        assert_eq!(names(in_inlined), ["profile::symbols::here", inlined, run]);
+        let [in_other, _] = other::run();
+        assert_eq!(names(in_other)[1], "zerohop_profile::symbols::tests::other::run");
+    }
+
+    #[test]
+    fn a_source_file_is_a_module() {
+        for (file, module) in [
+            ("/rustc/59807616e1fa/library/core/src/ops/range.rs", "core::ops::range"),
+            ("/home/u/.cargo/registry/src/index-1/lock_api-0.4.14/src/lib.rs", "lock_api"),
+            ("/build/zerohop/crates/object-store/src/put/mod.rs", "object_store::put"),
+            ("/build/crates/cli/src/main.rs", "cli"),
+        ] {
+            assert_eq!(module_path(file).as_deref(), Some(module));
+        }
+        for file in ["", "/src/", "zstd/lib/compress.c", "src/a.rs", "/build/out/tables.rs"] {
+            assert_eq!(module_path(file), None, "{file}");
+        }
+        assert_eq!(with_path("run<a::B>", "/x/y/src/z.rs"), "y::z::run<a::B>");
+        for whole in ["<a::B as c::D>::run", "a::run", "a::run<u8>"] {
+            assert_eq!(with_path(whole, "/x/y/src/z.rs"), whole);
+        }
     }
 
     #[test]
