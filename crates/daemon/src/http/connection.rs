@@ -1,5 +1,6 @@
 //! A connection that may not be silent for ever, and whose peer may not take what it asked for too slowly.
 
+use super::caller_socket::ClosesSocket;
 use super::slow_peer::{MinimumRate, SlowPeer};
 use std::future::Future;
 use std::io;
@@ -19,6 +20,8 @@ pub(super) trait Unacknowledged {
 /// Fails a read or write that waits while nothing has moved, in either direction, for the limit; and a write whose peer takes
 /// fewer bytes than the minimum.
 pub(super) struct IdleLimited<S> {
+    /// Before the stream: it says that the stream's socket is closed, and fields are dropped in this order.
+    _closes: Option<ClosesSocket>,
     stream: S,
     idle_max: Duration,
     reader: SlowPeer,
@@ -36,6 +39,7 @@ pub(super) struct IdleLimited<S> {
 impl<S> IdleLimited<S> {
     pub(super) fn new(stream: S, idle_max: Duration, rate_min: MinimumRate) -> Self {
         Self {
+            _closes: None,
             stream,
             idle_max,
             reader: SlowPeer::new(rate_min),
@@ -46,6 +50,11 @@ impl<S> IdleLimited<S> {
             is_reading: false,
             is_writing: false,
         }
+    }
+
+    /// Says that the stream's socket is closed before it is.
+    pub(super) fn closing(self, closes: ClosesSocket) -> Self {
+        Self { _closes: Some(closes), ..self }
     }
 
     /// A wait begins.

@@ -31,9 +31,6 @@ pub fn heat_page(
         if query.has("probe") {
             return Page::text(PROBE_ANSWER).into_response();
         }
-        if let Err(refusal) = check_administrator(&conf(), query.get("user.name")) {
-            return refusal.into_response();
-        }
         let Some(seconds) = seconds(query.get("minutes")) else {
             let text = format!("minutes is a number above 0 and up to {}\n", SECONDS_KEPT / 60);
             return Page::text(text).with_status(StatusCode::BAD_REQUEST).into_response();
@@ -46,7 +43,12 @@ pub fn heat_page(
                 return page.with_status(StatusCode::BAD_REQUEST).into_response();
             }
         };
-        threads.run(move || made(&name, &maps(seconds), seconds, is_json)).await.into_response()
+        let user = query.get("user.name").map(str::to_owned);
+        let make = move || match check_administrator(&conf(), user.as_deref()) {
+            Ok(()) => made(&name, &maps(seconds), seconds, is_json),
+            Err(refusal) => refusal,
+        };
+        threads.run(make).await.into_response()
     };
     Router::new().route("/heatmap", get(page))
 }

@@ -6,6 +6,7 @@
 
 mod address_limits;
 mod admin;
+mod caller_socket;
 mod conf_page;
 mod connection;
 mod file_sender;

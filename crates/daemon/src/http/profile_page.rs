@@ -1,14 +1,19 @@
 //! `/profile`: a flame graph of this process, recorded while the caller waits. `?seconds=10&hz=99`, `&wait` for threads that
 //! wait, `&format=svg|collapsed|pprof`; `?probe` only says that the page is there.
+//!
+//! A recording ends when its caller has left. A caller that closes only its sending side cannot be told from one that has left: it
+//! gets what was recorded until then.
 
 use super::admin::check_administrator;
+use super::caller_socket::CallerSocket;
 use super::page::Page;
 use super::query::QueryValues;
 use super::remote_address::RemoteAddress;
-use axum::Router;
+use super::threads::HandlerThreads;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use axum::{Extension, Router};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +25,9 @@ use zerohop_profile::{
 };
 use zerohop_system::clock;
 
+/// Callers whose groups are looked up at once; it may take a while. The recording itself has a thread of its own.
+const CHECKS_MAX: usize = 4;
+
 #[derive(Clone, Copy)]
 enum Format {
     Svg,
@@ -30,13 +38,20 @@ enum Format {
 /// The route of the page. It shows the whole process, also of several daemons in one; who may see it stands in the
 /// configuration that `conf` returns.
 pub fn profile_page(conf: impl Fn() -> Arc<Conf> + Clone + Send + Sync + 'static) -> Router {
-    let page = async move |query: QueryValues, RemoteAddress(remote): RemoteAddress| {
+    let threads = HandlerThreads::new(CHECKS_MAX);
+    let page = async move |query: QueryValues,
+                           RemoteAddress(remote): RemoteAddress,
+                           socket: Option<Extension<CallerSocket>>| {
         if query.has("probe") {
             return Page::text(PROBE_ANSWER).into_response();
         }
         let user = query.get("user.name");
-        if let Err(refusal) = check_administrator(&conf(), user) {
-            return refusal.into_response();
+        let asks = user.map(str::to_owned);
+        let check = threads.run(move || check_administrator(&conf(), asks.as_deref()));
+        match check.await {
+            Ok(Ok(())) => {}
+            Ok(Err(refusal)) => return refusal.into_response(),
+            Err(unavailable) => return unavailable.into_response(),
         }
         let (options, format) = match asked_for(&query) {
             Ok(asked) => asked,
@@ -46,7 +61,7 @@ pub fn profile_page(conf: impl Fn() -> Arc<Conf> + Clone + Send + Sync + 'static
         };
         let who = format!("{} at {}", shown(user.unwrap_or("somebody")), remote.ip());
         match Turn::take(&who, options) {
-            Ok(turn) => recorded(turn, format).await,
+            Ok(turn) => recorded(turn, format, socket.map(|Extension(socket)| socket)).await,
             Err(busy) => refused(&busy),
         }
     };
@@ -70,11 +85,14 @@ fn shown(name: &str) -> String {
     name.chars().filter(|letter| !letter.is_control()).take(64).collect()
 }
 
-async fn recorded(turn: Turn, format: Format) -> Response {
-    let left = CallerLeft::default();
-    let is_given_up = Arc::clone(&left.0);
+async fn recorded(turn: Turn, format: Format, socket: Option<CallerSocket>) -> Response {
+    let dropped = HandlerDropped::default();
+    let is_dropped = Arc::clone(&dropped.0);
     let made = spawn_blocking(move || {
-        let recording = turn.record(|| is_given_up.load(Ordering::Relaxed))?;
+        let recording = turn.record(|| {
+            is_dropped.load(Ordering::Relaxed)
+                || socket.as_ref().is_some_and(CallerSocket::has_ended)
+        })?;
         file(&recording, format)
     });
     match made.await {
@@ -86,11 +104,11 @@ async fn recorded(turn: Turn, format: Format) -> Response {
     }
 }
 
-/// Ends a recording when nobody waits for it any more.
+/// Ends a recording when the server has dropped its request: a stream of HTTP/2 that was reset, or the end of the server.
 #[derive(Default)]
-struct CallerLeft(Arc<AtomicBool>);
+struct HandlerDropped(Arc<AtomicBool>);
 
-impl Drop for CallerLeft {
+impl Drop for HandlerDropped {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -132,10 +150,18 @@ fn time_of_day(time: SystemTime) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::{HttpOptions, HttpServer};
     use axum::body::Body;
     use axum::http::Request;
+    use std::net::SocketAddr;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpStream;
+    use tokio::sync::Mutex;
     use tower_service::Service;
     use zerohop_conf::keys;
+
+    /// A process makes one recording at a time.
+    static ALONE: Mutex<()> = Mutex::const_new(());
 
     async fn ask(router: &Router, url: &str) -> (u16, String) {
         let request = Request::builder().uri(url).body(Body::empty()).unwrap();
@@ -154,6 +180,7 @@ mod tests {
 
     #[tokio::test]
     async fn one_recording_is_made_and_the_second_caller_is_told_of_it() {
+        let _alone = ALONE.lock().await;
         let router = router("");
         assert_eq!(ask(&router, "/profile?probe").await, (200, PROBE_ANSWER.to_owned()));
         let turn = Turn::take("alice at 10.0.0.7", Options::default()).unwrap();
@@ -167,6 +194,62 @@ mod tests {
         assert!(status == 200 && picture.contains("<svg"), "{picture}");
         let (status, _) = ask(&router, "/profile?seconds=0.05&format=pprof").await;
         assert_eq!(status, 200);
+    }
+
+    async fn send(address: SocketAddr, query: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let request =
+            format!("GET /profile?{query} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream
+    }
+
+    async fn answer(mut stream: TcpStream) -> String {
+        let mut all = Vec::new();
+        stream.read_to_end(&mut all).await.unwrap();
+        String::from_utf8_lossy(&all).into_owned()
+    }
+
+    async fn short(address: SocketAddr) -> String {
+        answer(send(address, "seconds=0.01").await).await
+    }
+
+    fn deadline() -> impl FnMut() {
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+        move || assert!(tokio::time::Instant::now() < deadline, "a recording does not end")
+    }
+
+    /// The connection of a caller whose long recording has begun: another is refused.
+    async fn long(address: SocketAddr) -> TcpStream {
+        let mut check = deadline();
+        loop {
+            let stream = send(address, "seconds=300&wait&format=collapsed").await;
+            // The other one may have come first.
+            if short(address).await.starts_with("HTTP/1.1 409 ") {
+                return stream;
+            }
+            check();
+        }
+    }
+
+    /// The server keeps the requests of clients that have closed their sending side, and so those of clients that have left.
+    #[tokio::test]
+    async fn a_recording_went_on_after_its_caller_had_left() {
+        let _alone = ALONE.lock().await;
+        let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+        let server = HttpServer::bind(any_port, HttpOptions::default()).unwrap();
+        let address = server.local_addr();
+        let serving = tokio::spawn(server.serve(router("")).unwrap());
+        drop(long(address).await);
+        let mut check = deadline();
+        while !short(address).await.starts_with("HTTP/1.1 200 ") {
+            check();
+        }
+        let mut half_closes = long(address).await;
+        half_closes.shutdown().await.unwrap();
+        let text = answer(half_closes).await;
+        assert!(text.starts_with("HTTP/1.1 200 "), "what there is: {text:.400}");
+        serving.abort();
     }
 
     #[tokio::test]

@@ -1,5 +1,6 @@
 //! One connection: with TLS or without, HTTP/1 or HTTP/2.
 
+use super::caller_socket::CallerSocket;
 use super::connection::IdleLimited;
 use super::file_sender::{FileSender, SendfileStream};
 use super::options::HttpOptions;
@@ -61,19 +62,20 @@ pub(super) async fn serve(stream: TcpStream, answerer: Answerer, tls: Option<Arc
     // Without it a connection is only slower.
     let _ = stream.set_nodelay(true);
     let (idle_max, rate_min) = (answerer.options.idle_max, answerer.options.rate_min);
+    let (socket, closes) = CallerSocket::new(&stream);
     let Some(tls) = tls else {
         let files = FileSender::default();
         let stream = SendfileStream::new(stream, files.clone());
-        let stream = IdleLimited::new(stream, idle_max, rate_min);
-        return answerer.serve_http_1(stream, Carrier::Tcp(files)).await;
+        let stream = IdleLimited::new(stream, idle_max, rate_min).closing(closes);
+        return answerer.serve_http_1(stream, socket, Carrier::Tcp(files)).await;
     };
-    let stream = IdleLimited::new(stream, idle_max, rate_min);
+    let stream = IdleLimited::new(stream, idle_max, rate_min).closing(closes);
     let handshake = TlsAcceptor::from(tls.config()).accept(stream);
     let late = |_| io::Error::new(io::ErrorKind::TimedOut, "the TLS handshake took too long");
     let stream = tokio::time::timeout(idle_max, handshake).await.map_err(late)??;
     match stream.get_ref().1.alpn_protocol() == Some(HTTP_2) {
-        true => answerer.serve_http_2(stream).await,
-        false => answerer.serve_http_1(stream, Carrier::Tls).await,
+        true => answerer.serve_http_2(stream, socket).await,
+        false => answerer.serve_http_1(stream, socket, Carrier::Tls).await,
     }
 }
 
@@ -81,10 +83,11 @@ impl Answerer {
     async fn serve_http_1(
         self,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        socket: CallerSocket,
         carrier: Carrier,
     ) -> Served {
         let (options, ends) = (self.options.clone(), self.ends.clone());
-        let service = service_fn(move |request| self.answer(request, &carrier));
+        let service = service_fn(move |request| self.answer(request, &socket, &carrier));
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             // Also the time that a connection without a request is kept.
@@ -100,9 +103,10 @@ impl Answerer {
     async fn serve_http_2(
         self,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        socket: CallerSocket,
     ) -> Served {
         let (options, ends) = (self.options.clone(), self.ends.clone());
-        let service = service_fn(move |request| self.answer(request, &Carrier::Tls));
+        let service = service_fn(move |request| self.answer(request, &socket, &Carrier::Tls));
         let connection = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
             // A request may take longer than a connection may be silent.
@@ -120,11 +124,13 @@ impl Answerer {
     fn answer(
         &self,
         request: Request<Incoming>,
+        socket: &CallerSocket,
         carrier: &Carrier,
     ) -> impl Future<Output = Result<Response<Body>, Infallible>> + Send + use<> {
         let mut request = request.map(|body| limited(body, self.options.rate_min));
         let extensions = request.extensions_mut();
         extensions.insert(RemoteAddress(self.remote));
+        extensions.insert(socket.clone());
         match carrier {
             Carrier::Tcp(files) => _ = extensions.insert(files.clone()),
             Carrier::Tls => _ = extensions.insert(Encrypted),
