@@ -5,12 +5,13 @@
 //! pointer are left as in a signal handler.
 
 use crate::code;
-use crate::ring::Ring;
+use crate::ring::{Ring, SAMPLES_MIN};
 use crate::tasks::Tid;
 use crate::walk::{Addresses, Memory, Registers, walk};
 use std::collections::HashMap;
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
+use std::time::Duration;
 
 /// Rings are memory that cannot be swapped out: with more threads than this timers are used.
 const THREADS_MAX: usize = 300;
@@ -52,10 +53,15 @@ pub(crate) struct KernelSample {
 /// The events of one recording; they end with this.
 pub(crate) struct ThreadEvents {
     hz: u32,
+    open: Opener,
     events: HashMap<Tid, (OwnedFd, Ring)>,
-    refused: u64,
+    /// Threads that got no event; they are not asked for again.
+    refused: Vec<Tid>,
     lost: u64,
 }
+
+/// Makes the event of a thread.
+type Opener = fn(u32, Tid) -> io::Result<(OwnedFd, Ring)>;
 
 impl ThreadEvents {
     /// Events for these threads, if this process may have them.
@@ -63,27 +69,44 @@ impl ThreadEvents {
         if threads.len() > THREADS_MAX {
             return Err(io::ErrorKind::Unsupported.into());
         }
-        let mut events = Self { hz, events: HashMap::new(), refused: 0, lost: 0 };
         // The first one says whether it is permitted.
         let probe = open(hz, but)?;
         drop(Ring::map(&probe)?);
+        let mut events = Self::with(hz, |hz, tid| {
+            let event = open(hz, tid)?;
+            let ring = Ring::map(&event)?;
+            Ok((event, ring))
+        });
         events.cover(threads, but, |_| {});
         Ok(events)
+    }
+
+    fn with(hz: u32, open: Opener) -> Self {
+        Self { hz, open, events: HashMap::new(), refused: Vec::new(), lost: 0 }
+    }
+
+    /// How often the rings are to be read, so that they do not overflow.
+    pub(crate) fn reading_interval(&self) -> Duration {
+        Duration::from_secs(1) * (SAMPLES_MIN / 2) / self.hz.max(1)
     }
 
     /// Gives events to new threads and takes those of threads that have ended, with their last samples.
     pub(crate) fn cover(&mut self, threads: &[Tid], but: Tid, each: impl FnMut(KernelSample)) {
         self.drain(each);
         self.events.retain(|tid, _| threads.contains(tid));
+        self.refused.retain(|tid| threads.contains(tid));
         for tid in threads.iter().filter(|tid| **tid != but) {
-            if self.events.contains_key(tid) || self.events.len() >= 2 * THREADS_MAX {
+            if self.events.contains_key(tid) || self.refused.contains(tid) {
                 continue;
             }
-            match open(self.hz, *tid).and_then(|event| Ring::map(&event).map(|ring| (event, ring)))
-            {
+            if self.events.len() >= 2 * THREADS_MAX {
+                self.refused.push(*tid);
+                continue;
+            }
+            match (self.open)(self.hz, *tid) {
                 Ok(event) => _ = self.events.insert(*tid, event),
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
-                Err(_) => self.refused += 1,
+                Err(_) => self.refused.push(*tid),
             }
         }
     }
@@ -101,9 +124,9 @@ impl ThreadEvents {
         self.lost += lost;
     }
 
-    /// How often a thread got no event.
-    pub(crate) fn refused(&self) -> u64 {
-        self.refused
+    /// The threads that have no event and need a timer.
+    pub(crate) fn refused(&self) -> &[Tid] {
+        &self.refused
     }
 
     /// Samples that found no room in a ring.
@@ -217,8 +240,39 @@ impl Memory for StackEnd<'_> {
 }
 
 #[cfg(test)]
+impl ThreadEvents {
+    /// Where the system gives no events.
+    pub(crate) fn refusing() -> Self {
+        Self::with(99, |_, _| Err(io::Error::from_raw_os_error(libc::EMFILE)))
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thread_that_is_refused_is_asked_for_once() {
+        let mut events = ThreadEvents::refusing();
+        for _ in 0..3 {
+            events.cover(&[7, 8, 9], 8, |_| {});
+            assert_eq!(events.refused(), [7, 9]);
+        }
+        events.cover(&[9], 8, |_| {});
+        assert_eq!(events.refused(), [9], "the other one has ended");
+    }
+
+    #[test]
+    fn rings_are_read_before_they_are_half_full() {
+        for hz in [1, 99, 280, 999, 1000] {
+            let events = ThreadEvents { hz, ..ThreadEvents::refusing() };
+            let samples = events.reading_interval().as_secs_f64() * f64::from(hz);
+            assert!(samples <= f64::from(SAMPLES_MIN) / 2.0, "{samples} at {hz}");
+        }
+        // Attributes, kernel and process addresses (127 at most), registers, and the end of the stack with its two lengths.
+        let largest = 8 * (3 + 127 + 4 + 2) + STACK_LEN as usize;
+        assert!(largest * SAMPLES_MIN as usize <= 16 * 4096);
+    }
 
     #[test]
     fn a_sample_is_decoded() {

@@ -118,16 +118,32 @@ impl<'a> Recorded<'a> {
         is_given_up: impl Fn() -> bool,
     ) -> io::Result<()> {
         let mut names = ThreadNames::default();
+        // For those that get no event.
+        let mut timers = ThreadTimers::new(self.interval());
+        let pause = events.reading_interval().min(THREADS_INTERVAL);
+        let mut covered = clock::now();
         while let Some(left) = self.left().filter(|_| !is_given_up()) {
-            clock::sleep_thread(left.min(THREADS_INTERVAL));
-            names.forget();
+            clock::sleep_thread(left.min(pause));
             let tally = &mut self.tally;
-            events.cover(&threads()?, tasks::own(), |KernelSample { tid, kernel, process }| {
+            let mut add = |KernelSample { tid, kernel, process }| {
                 tally.add_with_kernel(names.words(tid), kernel, process);
-            });
+            };
+            events.drain(&mut add);
+            if clock::since(covered) < THREADS_INTERVAL {
+                continue;
+            }
+            events.cover(&threads()?, tasks::own(), add);
+            timers.cover(events.refused(), tasks::own());
+            self.sampling.samples().drain(|sample| self.tally.add(sample, |_| 1));
+            names.forget();
+            covered = clock::now();
         }
-        (self.has_kernel, self.refused) = (true, events.refused());
-        self.lost = events.lost();
+        (self.has_kernel, self.refused, self.lost) = (true, timers.refused(), events.lost());
+        drop(timers);
+        events.drain(|KernelSample { tid, kernel, process }| {
+            self.tally.add_with_kernel(names.words(tid), kernel, process);
+        });
+        self.sampling.samples().drain(|sample| self.tally.add(sample, |_| 1));
         Ok(())
     }
 
@@ -198,5 +214,40 @@ impl<'a> Recorded<'a> {
             refused: self.refused,
             stacks,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+    /// Threads that the kernel gives no event were not in the picture at all.
+    #[test]
+    fn threads_without_an_event_get_a_timer() {
+        let sampling = Sampling::start().unwrap();
+        let options = Options { duration: Duration::from_secs(60), ..Options::default() };
+        let mut recorded = Recorded::new(options, &sampling);
+        let (ends, cpu_ms) = (AtomicBool::new(false), AtomicU64::new(0));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !ends.load(Ordering::Relaxed) {
+                    cpu_ms.store(own_cpu_ms(), Ordering::Relaxed);
+                }
+            });
+            let has_worked = || cpu_ms.load(Ordering::Relaxed) > 300;
+            recorded.by_events(ThreadEvents::refusing(), has_worked).unwrap();
+            ends.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(recorded.refused, 0);
+        assert!(recorded.finish().unwrap().samples() > 0);
+    }
+
+    /// The processor time of the calling thread.
+    fn own_cpu_ms() -> u64 {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the call writes the time.
+        unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+        time.tv_sec as u64 * 1000 + time.tv_nsec as u64 / 1_000_000
     }
 }

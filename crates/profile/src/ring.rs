@@ -5,8 +5,11 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const PAGE: usize = 4096;
-/// A power of two: 15 samples, more than a thread gives between two looks.
+/// A power of two, with room for [`SAMPLES_MIN`] samples.
 const DATA_LEN: usize = 16 * PAGE;
+/// Samples for which there is room at least: each has the end of a stack (4 KiB) and up to 127 addresses. The reader looks before
+/// there are more than half as many.
+pub(crate) const SAMPLES_MIN: u32 = 12;
 /// Where the first page has the end of what was written, and the end of what was read.
 const HEAD: usize = 1024;
 const TAIL: usize = 1032;

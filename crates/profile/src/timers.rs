@@ -2,7 +2,7 @@
 
 use crate::handler::SIGNAL;
 use crate::tasks::Tid;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::c_int;
 use std::io;
 use std::time::Duration;
@@ -14,14 +14,14 @@ type TimerId = c_int;
 pub(crate) struct ThreadTimers {
     interval: Duration,
     timers: HashMap<Tid, TimerId>,
-    /// Threads that got no timer.
-    refused: u64,
+    /// Threads that got no timer; they are not asked for again.
+    refused: HashSet<Tid>,
 }
 
 impl ThreadTimers {
     /// Timers that fire after so much processor time, again and again.
     pub(crate) fn new(interval: Duration) -> Self {
-        Self { interval, timers: HashMap::new(), refused: 0 }
+        Self { interval, timers: HashMap::new(), refused: HashSet::new() }
     }
 
     /// Gives timers to new threads, and takes those of threads that have ended. `but` gets none.
@@ -34,21 +34,21 @@ impl ThreadTimers {
             is_there
         });
         for tid in threads.iter().filter(|tid| **tid != but) {
-            if self.timers.contains_key(tid) {
+            if self.timers.contains_key(tid) || self.refused.contains(tid) {
                 continue;
             }
             match start(*tid, self.interval) {
                 Ok(timer) => _ = self.timers.insert(*tid, timer),
                 // It has ended.
                 Err(error) if matches!(error.raw_os_error(), Some(libc::ESRCH | libc::EINVAL)) => {}
-                Err(_) => self.refused += 1,
+                Err(_) => _ = self.refused.insert(*tid),
             }
         }
     }
 
-    /// How often a thread got no timer (`ulimit -i` limits them).
+    /// How many threads got no timer (`ulimit -i` limits them).
     pub(crate) fn refused(&self) -> u64 {
-        self.refused
+        self.refused.len() as u64
     }
 }
 
