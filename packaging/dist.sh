@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fills target/dist with what is given away: a static `zerohop`, an archive of it with completions, manual pages and systemd
-# units, libhdfs with its header and pkg-config file, the Python wheel if there is one, and SHA256SUMS; for x86-64 and aarch64.
+# units, its debug file (the names and lines that flame graphs show), libhdfs with its header and pkg-config file, the Python wheel if there is one, and SHA256SUMS; for x86-64 and aarch64.
 # Then tries what is for this machine's architecture in a bare Debian root.
 #
 #   ARCHS=x86_64             only these architectures (x86_64 aarch64)
@@ -37,13 +37,24 @@ for wanted in sys.argv[1:]:
   export PATH="$tools/bin:$PATH"
 }
 
-# build TARGET ARGUMENTS...: a release build without symbols.
+# build STRIP TARGET ARGUMENTS...: a release build without symbols (STRIP is symbols) or with them (none).
 build() {
-  local triple=$1
-  shift
+  local strip=$1 triple=$2
+  shift 2
   rustup target add -q "${triple%%.*}" 2>/dev/null || rustup target add "${triple%%.*}"
   say "building $* for $triple"
-  CARGO_PROFILE_RELEASE_STRIP=symbols cargo zigbuild --release --target "$triple" "$@"
+  CARGO_PROFILE_RELEASE_STRIP=$strip cargo zigbuild --release --target "$triple" "$@"
+}
+
+# split BUILT PROGRAM DEBUG: PROGRAM is BUILT without names and lines, which DEBUG has. PROGRAM says what DEBUG is called.
+split() {
+  # The compiler's own, which knows every architecture; its library is the compiler's, too.
+  local sysroot objcopy
+  sysroot=$(rustc --print sysroot)
+  objcopy=$(echo "$sysroot"/lib/rustlib/*/bin/rust-objcopy)
+  LD_LIBRARY_PATH=$sysroot/lib "$objcopy" --only-keep-debug "$1" "$3"
+  LD_LIBRARY_PATH=$sysroot/lib "$objcopy" --strip-all --add-gnu-debuglink="$3" "$1" "$2"
+  chmod 644 "$3"
 }
 
 # The binary that can run here: it prints the completions and manual pages of all archives.
@@ -51,8 +62,9 @@ native=
 
 binary() {
   local arch=$1 triple=$1-unknown-linux-musl name=zerohop-$version-$1-linux
-  build "$triple" -p zerohop-cli
-  local built=$target/$triple/release/zerohop
+  build none "$triple" -p zerohop-cli
+  local built=$work/zerohop-$arch
+  split "$target/$triple/release/zerohop" "$built" "$dist/$name.debug"
   local size
   size=$(stat -c %s "$built")
   say "zerohop for $arch: $size bytes"
@@ -79,7 +91,7 @@ binary() {
 
 libhdfs() {
   local arch=$1 triple=$1-unknown-linux-gnu name=libhdfs-zerohop-$version-$1-linux
-  build "$triple.$oldest_glibc" -p zerohop-libhdfs
+  build symbols "$triple.$oldest_glibc" -p zerohop-libhdfs
   local root=$work/$name
   rm -rf "$root"
   install -D -m 755 "$target/$triple/release/libhdfs.so" "$root/lib/libhdfs.so"

@@ -7,6 +7,7 @@
 
 mod code;
 mod collapsed;
+mod debug_file;
 mod flame;
 mod handler;
 pub mod heat;

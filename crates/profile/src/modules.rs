@@ -17,6 +17,16 @@ pub(crate) struct Module {
     pub(crate) is_executable: bool,
 }
 
+impl Module {
+    /// Where the file lies.
+    pub(crate) fn file(&self) -> PathBuf {
+        match self.is_executable {
+            true => std::env::current_exe().unwrap_or_default(),
+            false => self.path.clone(),
+        }
+    }
+}
+
 /// All modules, the executable first.
 pub(crate) fn modules() -> Vec<Module> {
     let mut list: Vec<Module> = Vec::new();

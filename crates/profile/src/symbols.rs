@@ -1,5 +1,6 @@
 //! Names for addresses, found after the recording: functions that were inlined among them.
 
+use crate::debug_file::debug_file;
 use crate::modules::{Module, modules};
 use addr2line::Loader;
 use std::collections::HashMap;
@@ -86,15 +87,19 @@ impl<'a> Symbols<'a> {
             return vec![Function::named("[unknown]")];
         };
         let Some(module) = self.modules.get(index) else { return Vec::new() };
-        let named = self.loaded.entry(index).or_insert_with(|| NamedModule {
-            loader: Loader::new(&module.path).ok(),
-            module: module.clone(),
-        });
+        let load = || NamedModule::load(module.clone());
+        let named = self.loaded.entry(index).or_insert_with(load);
         named.functions(address)
     }
 }
 
 impl NamedModule {
+    fn load(module: Module) -> Self {
+        let debug = debug_file(&module.path, &module.file());
+        let of_debug = debug.and_then(|file| Loader::new(file).ok());
+        Self { loader: of_debug.or_else(|| Loader::new(&module.path).ok()), module }
+    }
+
     fn functions(&self, address: usize) -> Vec<Function> {
         let in_file = address.wrapping_sub(self.module.bias) as u64;
         let Some(loader) = &self.loader else { return vec![self.unnamed()] };
@@ -126,10 +131,7 @@ impl NamedModule {
     }
 
     fn unnamed(&self) -> Function {
-        let path = match self.module.is_executable {
-            true => std::env::current_exe().unwrap_or_default(),
-            false => self.module.path.clone(),
-        };
+        let path = self.module.file();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         Function::named(format!("[{name}]"))
     }
@@ -173,6 +175,7 @@ fn clean(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::debug_file::tests::stripped_program;
 
     #[test]
     fn this_function_has_a_name_a_file_and_a_line() {
@@ -239,6 +242,20 @@ mod tests {
         assert_eq!(names(in_inlined), ["profile::symbols::here", inlined, run]);
         let [in_other, _] = other::run();
         assert_eq!(names(in_other)[1], "zerohop_profile::symbols::tests::other::run");
+    }
+
+    #[test]
+    fn a_program_without_symbols_has_the_names_of_its_debug_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let (path, debug, address) = stripped_program(directory.path());
+        let module = Module { path, bias: 0, code: Vec::new(), is_executable: false };
+        let functions = NamedModule::load(module.clone()).functions(address + 4);
+        let [planted] = &functions[..] else { panic!("{functions:?}") };
+        assert!(planted.file.ends_with("planted.c") && planted.line == 1, "{planted:?}");
+        assert_eq!(&*planted.name, "planted");
+        std::fs::remove_file(debug).unwrap();
+        let functions = NamedModule::load(module).functions(address + 4);
+        assert_eq!(&*functions[0].name, "[program]");
     }
 
     #[test]
