@@ -50,13 +50,17 @@ fn draw(svg: &mut String, map: &HeatMap, top: usize) {
     let summary = map.summary().map_or_else(
         || "no calls".to_owned(),
         |summary| {
-            let shown = |ms: f64| shown((ms * 1e3) as u64);
+            let from = |ms: f64, word: &str| match (ms * 1e3) as u64 {
+                // The first class begins at nothing.
+                0 => format!("below {}", shown(bucket_start_us(1))),
+                micros => format!("{word}{}", shown(micros)),
+            };
             format!(
-                "{} calls, median {}, 99 % below {}, longest from {}",
+                "{} calls, median {}, 99 % {}, longest {}",
                 summary.count,
-                shown(summary.median_ms),
-                shown(summary.p99_ms),
-                shown(summary.max_ms)
+                from(summary.median_ms, ""),
+                from(summary.p99_ms, "below "),
+                from(summary.max_ms, "from ")
             )
         },
     );
@@ -196,6 +200,15 @@ mod tests {
             "{picture}"
         );
         assert!(picture.contains("write of /data/1") && picture.contains("12346 calls"));
+        let summary = "median 1.0 ms, 99 % below 1.0 ms, longest from 2.1 s<";
+        assert!(picture.contains(summary), "{picture}");
+    }
+
+    #[test]
+    fn calls_of_the_first_class_took_0_microseconds() {
+        let picture = heat_picture("t", "n", &[map("/data/1", &[(0, 9)])]);
+        let summary = "9 calls, median below 2 µs, 99 % below 2 µs, longest below 2 µs<";
+        assert!(picture.contains(summary), "{picture}");
     }
 
     #[test]
