@@ -12,6 +12,7 @@ part() {
 part format cargo fmt --all -- --check
 part lints cargo clippy -q --workspace --all-targets -- -D warnings
 part documents env RUSTDOCFLAGS=-Dwarnings cargo doc -q --no-deps --workspace
+part fuzz cargo check -q --locked --manifest-path fuzz/Cargo.toml
 part packages testing/packages.sh
 part units packaging/verify-units.sh
 part tidy cargo test -q -p zerohop-tidy
