@@ -86,34 +86,68 @@ impl TopUsers {
 
     /// The windows, the shortest first.
     pub(crate) fn report(&self, now_ms: u64) -> Vec<TopWindow> {
-        let users = self.users.lock();
+        let (counted, sums) = self.counted(now_ms);
         let windows = self.windows_ms.iter().enumerate();
         let window = |(at, length_ms): (usize, &u64)| {
-            let mut kinds: HashMap<&'static str, HashMap<&Arc<str>, u64>> = HashMap::new();
-            for (user, counted) in users.iter() {
-                for (kind, counts) in counted {
-                    let count = counts.get(at).map_or(0, |c| c.sum(now_ms, length_ms / BUCKETS));
-                    for kind in [*kind, "*"].into_iter().filter(|_| count > 0) {
-                        *kinds.entry(kind).or_default().entry(user).or_default() += count;
-                    }
-                }
-            }
-            let mut operations: Vec<TopOperation> = kinds
-                .into_iter()
-                .map(|(kind, users)| {
-                    let total = users.values().sum();
-                    let mut users: Vec<_> =
-                        users.into_iter().map(|(user, count)| (Arc::clone(user), count)).collect();
-                    users.sort_by(|one, other| (other.1, &one.0).cmp(&(one.1, &other.0)));
-                    users.truncate(self.users_max);
-                    TopOperation { kind, total, users }
-                })
-                .collect();
-            operations.sort_by(|one, other| (other.total, one.kind).cmp(&(one.total, other.kind)));
+            let sums = sums.iter().skip(at).step_by(self.windows_ms.len());
+            let operations = self.operations(counted.iter().zip(sums.copied()));
             TopWindow { length_ms: *length_ms, operations }
         };
         windows.map(window).collect()
     }
+
+    /// Users with a kind of operation, those of one user behind each other, and for each of these as many counts as there are
+    /// windows. Each operation waits for the lock that this holds: nothing is sorted or grouped here.
+    fn counted(&self, now_ms: u64) -> (Vec<(Arc<str>, &'static str)>, Vec<u64>) {
+        let users = self.users.lock();
+        let (mut counted, mut sums) = (Vec::new(), Vec::new());
+        for (user, kinds) in users.iter() {
+            for (kind, counts) in kinds {
+                counted.push((Arc::clone(user), *kind));
+                let windows = counts.iter().zip(&self.windows_ms);
+                sums.extend(windows.map(|(count, length)| count.sum(now_ms, length / BUCKETS)));
+            }
+        }
+        (counted, sums)
+    }
+
+    /// The kinds of operations of a window, the busiest first, with their busiest users.
+    fn operations<'a>(
+        &self,
+        counted: impl Iterator<Item = (&'a (Arc<str>, &'static str), u64)>,
+    ) -> Vec<TopOperation> {
+        let mut kinds: HashMap<&'static str, Vec<(Arc<str>, u64)>> = HashMap::new();
+        let mut all: Vec<(Arc<str>, u64)> = Vec::new();
+        for ((user, kind), count) in counted.filter(|(_, count)| *count > 0) {
+            kinds.entry(kind).or_default().push((Arc::clone(user), count));
+            match all.last_mut() {
+                Some((last, sum)) if Arc::ptr_eq(last, user) => *sum += count,
+                _ => all.push((Arc::clone(user), count)),
+            }
+        }
+        if !all.is_empty() {
+            kinds.insert("*", all);
+        }
+        let operation = |(kind, users): (&'static str, Vec<(Arc<str>, u64)>)| {
+            let total = users.iter().map(|(_, count)| count).sum();
+            TopOperation { kind, total, users: busiest(users, self.users_max) }
+        };
+        let mut operations: Vec<TopOperation> = kinds.into_iter().map(operation).collect();
+        operations.sort_by(|one, other| (other.total, one.kind).cmp(&(one.total, other.kind)));
+        operations
+    }
+}
+
+/// The `max` busiest users, sorted; those with equal counts by name.
+fn busiest(mut users: Vec<(Arc<str>, u64)>, max: usize) -> Vec<(Arc<str>, u64)> {
+    let order =
+        |one: &(Arc<str>, u64), other: &(Arc<str>, u64)| (other.1, &one.0).cmp(&(one.1, &other.0));
+    if max < users.len() {
+        users.select_nth_unstable_by(max, order);
+        users.truncate(max);
+    }
+    users.sort_unstable_by(order);
+    users
 }
 
 /// A count over the last [`BUCKETS`] spans of time.
@@ -178,6 +212,7 @@ mod tests {
         );
         let kinds: Vec<_> = report[0].operations.iter().map(|op| (op.kind, op.total)).collect();
         assert_eq!(kinds, [("*", 4), ("open", 3), ("create", 1)]);
+        assert_eq!(report[0].operations[0].users, [("ann".into(), 2)], "of equals the first name");
         assert_eq!(report[0].operations[1].users, [("bob".into(), 2)]);
         assert!(top.report(70_000)[0].operations.is_empty());
         conf.set("dfs.namenode.top.enabled", "false");

@@ -27,7 +27,7 @@ pub(super) fn beans(service: &str, records: &[Record]) -> Vec<Value> {
                     Number::Whole(value) => Value::from(value),
                     Number::Real(value) => Value::from(value),
                 };
-                members.insert(format!("{}{ending}", metric.name), value);
+                members.insert(format!("{}{ending}", metric.bean_name()), value);
             }
         }
         let name = format!("Hadoop:service={service},name={source}");

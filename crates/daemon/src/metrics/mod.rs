@@ -19,4 +19,4 @@ pub use names::series_name;
 pub use process::{Memory, ThreadStates, process_record};
 pub use quantiles::{Intervals, QuantileFigures, Quantiles, QuantilesOverTime};
 pub use rate::{Rate, RateFigures};
-pub use record::{Kind, Labels, Metric, Number, Record, Tag};
+pub use record::{Kind, LabelText, Metric, Number, Record, Series, Tag};

@@ -4,19 +4,20 @@
 /// (`PrometheusMetricsSink.prometheusName`). A new word begins at a capital letter, unless it follows another one or a `_` and
 /// no small letter follows it.
 pub fn series_name(record: &str, metric: &str) -> String {
-    let letters: Vec<char> = capitalized(record).chain(capitalized(metric)).collect();
-    let mut name = String::with_capacity(letters.len() + 16);
-    for (at, letter) in letters.iter().enumerate() {
-        let before = at.checked_sub(1).and_then(|before| letters.get(before));
+    let mut letters = capitalized(record).chain(capitalized(metric)).peekable();
+    let mut name = String::with_capacity(record.len() + metric.len() + 16);
+    let mut before: Option<char> = None;
+    while let Some(letter) = letters.next() {
         if let Some(before) = before
             && letter.is_ascii_uppercase()
         {
-            let follows_small = !(before.is_ascii_uppercase() || *before == '_');
-            let precedes_small = letters.get(at + 1).is_some_and(char::is_ascii_lowercase);
+            let follows_small = !(before.is_ascii_uppercase() || before == '_');
+            let precedes_small = letters.peek().is_some_and(char::is_ascii_lowercase);
             if follows_small || precedes_small {
                 push_separator(&mut name);
             }
         }
+        before = Some(letter);
         match letter.is_ascii_alphanumeric() {
             true => name.push(letter.to_ascii_lowercase()),
             false => push_separator(&mut name),

@@ -4,6 +4,7 @@ use super::counters::{Counter, Gauge};
 use super::quantiles::{PERCENTILES, QuantileFigures};
 use super::rate::RateFigures;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Whether a metric only grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,13 +66,38 @@ impl From<&Gauge> for Number {
     }
 }
 
-/// Labels of a series: names and values.
-pub type Labels = Vec<(&'static str, String)>;
+/// The value of a label: text that many series have is not copied for each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LabelText {
+    /// A word of the program.
+    Fixed(&'static str),
+    /// A word of a user's.
+    Shared(Arc<str>),
+}
+
+impl LabelText {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Fixed(text) => text,
+            Self::Shared(text) => text,
+        }
+    }
+}
+
+/// One of several metrics that are one series with labels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Series {
+    /// The name of the metric that all of them are in `/prom`.
+    pub name: &'static str,
+    /// Names and values of the labels. A record has each combination once.
+    pub labels: [Option<(&'static str, LabelText)>; 2],
+}
 
 /// A metric at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metric {
-    /// Its name, which is that of the bean's attribute.
+    /// Its name, which is that of the bean's attribute ([`bean_name`](Self::bean_name) for one of a series).
     pub name: Cow<'static, str>,
     /// What it counts, in a few words.
     pub help: Cow<'static, str>,
@@ -79,8 +105,22 @@ pub struct Metric {
     pub kind: Kind,
     /// Its value.
     pub value: Number,
-    /// Where several metrics are one series with labels: that metric's name, and the labels.
-    pub series: Option<(Cow<'static, str>, Labels)>,
+    /// Where several metrics are one series with labels.
+    pub series: Option<Series>,
+}
+
+impl Metric {
+    /// The name of the bean's attribute: `op=create.user=ann.count` for a metric `count` with two labels.
+    pub fn bean_name(&self) -> Cow<'_, str> {
+        let Some(series) = &self.series else { return Cow::Borrowed(&self.name) };
+        let mut name = String::new();
+        for (label, value) in series.labels.iter().flatten() {
+            for part in [label, "=", value.as_str(), "."] {
+                name.push_str(part);
+            }
+        }
+        Cow::Owned(name + &self.name)
+    }
 }
 
 /// A word about the source.
@@ -163,20 +203,19 @@ impl Record {
         self.push(name.into(), help.into(), Kind::Gauge, value.into());
     }
 
-    /// Adds a metric of a family that is one series: `series` is that one's name, which `labels` complete.
+    /// Adds a metric of a series; its name in the bean is `name` behind the labels.
     pub fn gauge_of_series(
         &mut self,
-        name: String,
+        name: &'static str,
         value: impl Into<Number>,
-        series: &'static str,
-        labels: Labels,
+        series: Series,
     ) {
         self.metrics.push(Metric {
             name: name.into(),
-            help: Cow::Borrowed(series),
+            help: Cow::Borrowed(series.name),
             kind: Kind::Gauge,
             value: value.into(),
-            series: Some((series.into(), labels)),
+            series: Some(series),
         });
     }
 

@@ -4,7 +4,7 @@ use super::figures::Figures;
 use crate::core::Core;
 use crate::start_progress::StartPhase;
 use std::time::Duration;
-use zerohop_daemon::metrics::{Number, RateFigures, Record};
+use zerohop_daemon::metrics::{LabelText, RateFigures, Record, Series};
 
 /// What Hadoop calls a NameNode's RPC server.
 const RPC_SERVER: &str = "ClientNamenodeProtocol";
@@ -147,13 +147,12 @@ fn top_users(core: &Core) -> Vec<Record> {
         let name = format!("NNTopUserOpCounts.windowMs={}", window.length_ms);
         let mut record = Record::new("NNTopUserOpCounts", name, "dfs");
         for operation in window.operations {
-            let op = vec![("op", operation.kind.to_owned())];
-            let name = format!("op={}.TotalCount", operation.kind);
-            record.gauge_of_series(name, operation.total, "total_count", op.clone());
+            let op = Some(("op", LabelText::Fixed(operation.kind)));
+            let series = |name, user| Series { name, labels: [op.clone(), user] };
+            record.gauge_of_series("TotalCount", operation.total, series("total_count", None));
             for (user, count) in operation.users {
-                let name = format!("op={}.user={user}.count", operation.kind);
-                let labels = op.iter().cloned().chain([("user", user.to_string())]).collect();
-                record.gauge_of_series(name, Number::from(count), "count", labels);
+                let user = Some(("user", LabelText::Shared(user)));
+                record.gauge_of_series("count", count, series("count", user));
             }
         }
         record
