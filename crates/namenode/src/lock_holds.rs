@@ -2,6 +2,7 @@
 
 use parking_lot::Mutex;
 use std::backtrace::Backtrace;
+use std::fmt::{self, Display};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use zerohop_conf::{Conf, ConfError, keys};
@@ -32,7 +33,16 @@ struct Pending {
     /// Holds since then, and how long they were together.
     suppressed: u64,
     suppressed_time: Duration,
-    longest: Option<(Duration, String)>,
+    longest: Option<(Duration, Place)>,
+}
+
+/// What held the lock. As text only where it is told: finding the names of a stack takes milliseconds.
+struct Place(Box<dyn Display + Send>);
+
+impl fmt::Debug for Place {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Place")
+    }
 }
 
 /// From how long on a hold is reported, and how often.
@@ -85,7 +95,7 @@ impl HoldReports {
         let now = clock::now();
         let held = now.saturating_duration_since(since);
         if held >= self.threshold {
-            let place = Backtrace::force_capture().to_string();
+            let place = Place(Box::new(Backtrace::force_capture()));
             if let Some(report) = self.report(held, now, place) {
                 tracing::warn!("{report}");
             }
@@ -93,7 +103,7 @@ impl HoldReports {
     }
 
     /// The text, unless one was reported a short while ago.
-    fn report(&self, held: Duration, now: Instant, place: String) -> Option<String> {
+    fn report(&self, held: Duration, now: Instant, place: Place) -> Option<String> {
         self.long_holds.fetch_add(1, Ordering::Relaxed);
         let mut pending = self.pending.lock();
         pending.suppressed += 1;
@@ -111,7 +121,8 @@ impl HoldReports {
             &mut *pending,
             Pending { last_report: Some(now), ..Pending::default() },
         );
-        let (longest, place) = told.longest?;
+        drop(pending);
+        let (longest, Place(place)) = told.longest?;
         let others = told.suppressed_time.saturating_sub(longest);
         Some(format!(
             "\tNumber of suppressed {kind}-lock reports: {}\n\tLongest {kind}-lock held for {} ms (threshold {} ms) via\n{place}\
@@ -128,6 +139,30 @@ impl HoldReports {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+
+    /// A place that counts how often it is shown.
+    struct Counted(Arc<AtomicU64>);
+
+    impl Display for Counted {
+        fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            out.write_str("here\n")
+        }
+    }
+
+    #[test]
+    fn the_stack_of_a_hold_that_is_not_told_of_was_made_text() {
+        let second = Duration::from_secs(1);
+        let holds = HoldReports::new("write", second, 10 * second);
+        let (begun, shown) = (clock::now(), Arc::new(AtomicU64::new(0)));
+        let report = |at: u32| {
+            let place = Place(Box::new(Counted(Arc::clone(&shown))));
+            holds.report(second, begun + at * second, place).is_some()
+        };
+        assert_eq!([0, 1, 2, 3, 11].map(report), [true, false, false, false, true]);
+        assert_eq!(shown.load(Ordering::Relaxed), 2);
+    }
 
     #[test]
     fn a_report_tells_of_those_that_were_suppressed_before_it() {
@@ -137,7 +172,7 @@ mod tests {
         let ms = Duration::from_millis;
         let begun = clock::now();
         let report = |held, at, place: &str| {
-            holds.write.report(ms(held), begun + ms(at), format!("{place}\n"))
+            holds.write.report(ms(held), begun + ms(at), Place(Box::new(format!("{place}\n"))))
         };
         let first = report(150, 0, "first").unwrap();
         assert!(first.contains("suppressed write-lock reports: 0"), "{first}");

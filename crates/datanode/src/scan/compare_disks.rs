@@ -21,7 +21,8 @@ pub(crate) fn scan_directories(node: &Arc<Node>) {
     tracing::info!("the first directory scan starts in {} s", first.as_secs());
     let node = Arc::downgrade(node);
     let run = move || Run { scanner: &scanner, settings }.run(&node, first);
-    if let Err(error) = thread::Builder::new().name("directory scanner".to_owned()).spawn(run) {
+    // The kernel keeps 15 letters.
+    if let Err(error) = thread::Builder::new().name("directory scan".to_owned()).spawn(run) {
         tracing::error!("disks and memory are not compared: {error}");
     }
 }
