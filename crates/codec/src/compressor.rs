@@ -107,7 +107,18 @@ impl Compressor {
 
     /// Compresses a piece.
     pub(crate) fn piece(&self, plain: &[u8], scratch: &mut Scratch) -> io::Result<Piece> {
-        let mut piece = Piece { plain: plain.len() as u64, ..Piece::default() };
+        self.piece_in(Vec::new(), plain, scratch)
+    }
+
+    /// Compresses a piece into a buffer whose content does not matter.
+    pub(crate) fn piece_in(
+        &self,
+        mut bytes: Vec<u8>,
+        plain: &[u8],
+        scratch: &mut Scratch,
+    ) -> io::Result<Piece> {
+        bytes.clear();
+        let mut piece = Piece { bytes, plain: plain.len() as u64, adler: 0 };
         let (out, block) = (&mut piece.bytes, self.block_length());
         match self.codec {
             Codec::Gzip => {

@@ -41,12 +41,12 @@ impl<R: BufRead> FramedReader<R> {
         }
     }
 
-    /// Unpacks the next chunk; false at the end of the stream.
-    fn next_chunk(&mut self) -> io::Result<bool> {
+    /// Unpacks the next chunk, into `buffer` where it fits.
+    fn next_chunk(&mut self, buffer: &mut [u8]) -> io::Result<Chunk> {
         while self.left == 0 {
             match self.source.u32_or_end(self.format)? {
                 Some(length) => self.left = length as usize,
-                None => return Ok(false),
+                None => return Ok(Chunk::End),
             }
         }
         let start = self.source.offset();
@@ -57,19 +57,36 @@ impl<R: BufRead> FramedReader<R> {
         }
         self.source.read_into(self.format, length, &mut self.packed)?;
         let limit = self.left;
-        let made = self.raw.unpack(&self.packed, &mut self.plain, limit);
+        let direct = self.raw.unpack_direct(&self.packed, buffer, limit);
+        let is_direct = direct.is_some();
+        let made = direct.unwrap_or_else(|| self.raw.unpack(&self.packed, &mut self.plain, limit));
         let made = made.map_err(|cause| damaged(self.format, start, cause))?;
-        (self.used, self.ready) = (0, made);
         self.left -= made;
-        Ok(true)
+        if is_direct {
+            return Ok(Chunk::Direct(made));
+        }
+        (self.used, self.ready) = (0, made);
+        Ok(Chunk::Inside)
     }
+}
+
+/// What came next in a stream.
+enum Chunk {
+    End,
+    /// A chunk that is in the reader's own buffer.
+    Inside,
+    /// So many bytes, which are in the caller's buffer.
+    Direct(usize),
 }
 
 impl<R: BufRead> Read for FramedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.used == self.ready {
-            if !self.next_chunk()? {
-                return Ok(0);
+            match self.next_chunk(buffer)? {
+                Chunk::End => return Ok(0),
+                // A chunk of nothing is no end.
+                Chunk::Inside | Chunk::Direct(0) => {}
+                Chunk::Direct(count) => return Ok(count),
             }
         }
         let ready = &self.plain[self.used..self.ready];
@@ -130,6 +147,37 @@ mod tests {
                 let text = read(raw, &bytes[..cut]).map(|_| ()).map_err(|e| e.to_string());
                 let boundary = text.is_ok();
                 assert!(boundary || text.unwrap_err().contains("the stream ends"), "{cut}");
+            }
+        }
+    }
+
+    /// Reads with buffers of so many bytes.
+    fn read_by(raw: RawCodec, bytes: &[u8], len: usize) -> io::Result<(Vec<u8>, usize)> {
+        let mut reader = FramedReader::new(bytes, "test", raw);
+        let (mut all, mut buffer) = (Vec::new(), vec![0; len]);
+        loop {
+            match reader.read(&mut buffer)? {
+                0 => return Ok((all, reader.plain.len())),
+                count => all.extend_from_slice(&buffer[..count]),
+            }
+        }
+    }
+
+    #[test]
+    fn chunks_that_fit_are_unpacked_in_the_callers_buffer() {
+        let plain: Vec<u8> = (0..20_000_u32).map(|n| (n % 251) as u8).collect();
+        for raw in [RawCodec::Lz4, RawCodec::Snappy, RawCodec::Lzo] {
+            let mut bytes = Vec::new();
+            frame(raw, &plain, 7000, &mut bytes, &mut Scratch::default());
+            let (large, own) = read_by(raw, &bytes, 7000).unwrap();
+            assert!(large == plain && own == 0, "{raw:?} {own}");
+            let (small, own) = read_by(raw, &bytes, 6999).unwrap();
+            assert!(small == plain && own >= 7000, "{raw:?} {own}");
+            // A block that says less than it holds.
+            bytes[..4].copy_from_slice(&6000_u32.to_be_bytes());
+            for len in [100, 7000] {
+                let error = read_by(raw, &bytes, len).unwrap_err().to_string();
+                assert!(error.starts_with("test data is damaged at byte 4"), "{raw:?} {error}");
             }
         }
     }

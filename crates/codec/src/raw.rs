@@ -46,12 +46,31 @@ impl RawCodec {
                     let larger = room.saturating_mul(4).min(limit);
                     plain.resize(larger, 0);
                 }
-                Err(Problem::Room) => {
-                    return Err(format!("a chunk holds more than the {limit} bytes it may"));
-                }
+                Err(Problem::Room) => return Err(more_than(limit)),
                 Err(Problem::Damaged(cause)) => return Err(cause),
             }
         }
+    }
+
+    /// Unpacks a chunk into `buffer`, if all fits that the chunk may hold.
+    pub(crate) fn unpack_direct(
+        self,
+        packed: &[u8],
+        buffer: &mut [u8],
+        limit: usize,
+    ) -> Option<Result<usize, String>> {
+        let most = match self {
+            RawCodec::Snappy => {
+                snap::raw::decompress_len(packed).ok().filter(|len| *len <= limit)?
+            }
+            _ => limit.min(CHUNK_MAX).min(self.most(packed.len())),
+        };
+        let target = buffer.get_mut(..most)?;
+        let unpacked = self.into(packed, target);
+        Some(unpacked.map_err(|problem| match problem {
+            Problem::Room => more_than(most),
+            Problem::Damaged(cause) => cause,
+        }))
     }
 
     fn into(self, packed: &[u8], plain: &mut [u8]) -> Result<usize, Problem> {
@@ -62,7 +81,11 @@ impl RawCodec {
                 Err(DecompressError::OutputTooSmall { .. }) => Err(Problem::Room),
                 Err(error) => Err(Problem::Damaged(error.to_string())),
             },
-            _ => match lzo1x::decompress(packed, plain) {
+            RawCodec::Snappy => {
+                let unpacked = snap::raw::Decoder::new().decompress(packed, plain);
+                unpacked.map_err(|error| Problem::Damaged(error.to_string()))
+            }
+            RawCodec::Lzo => match lzo1x::decompress(packed, plain) {
                 Ok(length) => Ok(length),
                 Err(lzo1x::Error::OutputOverrun) => Err(Problem::Room),
                 Err(error) => Err(Problem::Damaged(error.to_string())),
@@ -96,6 +119,10 @@ impl RawCodec {
             RawCodec::Lzo => scratch.lzo.compress(plain, out),
         }
     }
+}
+
+fn more_than(limit: usize) -> String {
+    format!("a chunk holds more than the {limit} bytes it may")
 }
 
 /// Memory that compressing a chunk needs, kept from one to the next.

@@ -52,7 +52,8 @@ impl<R: BufRead> LzopReader<R> {
     /// Bytes that are unpacked and not yet read. Unpacks the next block if there are none; at the end none are left.
     pub(super) fn unpacked(&mut self) -> io::Result<&[u8]> {
         while self.used == self.ready {
-            if !self.next_block()? {
+            // No block fits.
+            if let Next::End = self.next_block(&mut [])? {
                 return Ok(&[]);
             }
         }
@@ -63,17 +64,17 @@ impl<R: BufRead> LzopReader<R> {
         self.used += count;
     }
 
-    /// Unpacks the next block; false at the end.
-    fn next_block(&mut self) -> io::Result<bool> {
+    /// Unpacks the next block, into `buffer` where it fits.
+    fn next_block(&mut self, buffer: &mut [u8]) -> io::Result<Next> {
         let Some(checksums) = self.checksums else {
             self.checksums = header::read(&mut self.source)?;
-            return Ok(self.checksums.is_some());
+            return Ok(if self.checksums.is_some() { Next::Inside } else { Next::End });
         };
         let at = self.source.offset();
         let plain_length = self.source.u32(FORMAT)?;
         if plain_length == 0 {
             self.checksums = None;
-            return Ok(true);
+            return Ok(Next::Inside);
         }
         let packed_length = self.source.u32(FORMAT)?;
         let wrong = |cause: String| Err(damaged(FORMAT, at, cause));
@@ -91,39 +92,81 @@ impl<R: BufRead> LzopReader<R> {
             return wrong(cause);
         }
         let length = plain_length as usize;
-        if is_stored {
-            std::mem::swap(&mut self.packed, &mut self.plain);
-        } else if let Err(cause) = self.unpack(length) {
+        if let Err(cause) = check_length(self.packed.len(), length) {
             return wrong(cause);
         }
-        if let Err(cause) = checks.plain.verify(&self.plain[..length], "plain") {
+        let target = buffer.get_mut(..length);
+        let is_direct = target.is_some() && !is_stored;
+        let plain = match target.filter(|_| !is_stored) {
+            Some(target) => unpack(&self.packed, target),
+            None if is_stored => {
+                std::mem::swap(&mut self.packed, &mut self.plain);
+                Ok(())
+            }
+            None => unpack_to(&self.packed, &mut self.plain, length),
+        };
+        if let Err(cause) = plain {
             return wrong(cause);
         }
-        (self.used, self.ready, self.block) = (0, length, at);
-        Ok(true)
+        let plain = if is_direct { &buffer[..length] } else { &self.plain[..length] };
+        if let Err(cause) = checks.plain.verify(plain, "plain") {
+            return wrong(cause);
+        }
+        self.block = at;
+        if is_direct {
+            return Ok(Next::Direct(length));
+        }
+        (self.used, self.ready) = (0, length);
+        Ok(Next::Inside)
     }
+}
 
-    fn unpack(&mut self, length: usize) -> Result<(), String> {
-        if length > self.packed.len().saturating_mul(255) {
-            let packed = self.packed.len();
-            return Err(format!(
-                "a block declares {length} plain bytes, which {packed} packed ones cannot hold"
-            ));
-        }
-        if self.plain.len() < length {
-            self.plain.resize(length, 0);
-        }
-        let made = lzo1x::decompress(&self.packed, &mut self.plain[..length]);
-        match made.map_err(|error| error.to_string())? {
-            made if made == length => Ok(()),
-            made => Err(format!("a block of {length} bytes holds {made}")),
-        }
+/// What came next in a file.
+enum Next {
+    End,
+    /// A header, or a block that is in the reader's own buffer.
+    Inside,
+    /// So many bytes, which are in the caller's buffer.
+    Direct(usize),
+}
+
+/// Unpacks a block into a buffer that grows for it.
+fn unpack_to(packed: &[u8], plain: &mut Vec<u8>, length: usize) -> Result<(), String> {
+    if plain.len() < length {
+        plain.resize(length, 0);
+    }
+    unpack(packed, &mut plain[..length])
+}
+
+/// A block that cannot hold what it declares is not believed.
+fn check_length(packed: usize, length: usize) -> Result<(), String> {
+    match length > packed.saturating_mul(255) {
+        true => Err(format!(
+            "a block declares {length} plain bytes, which {packed} packed ones cannot hold"
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Unpacks a block that fills `plain`.
+fn unpack(packed: &[u8], plain: &mut [u8]) -> Result<(), String> {
+    let length = plain.len();
+    match lzo1x::decompress(packed, plain).map_err(|error| error.to_string())? {
+        made if made == length => Ok(()),
+        made => Err(format!("a block of {length} bytes holds {made}")),
     }
 }
 
 impl<R: BufRead> Read for LzopReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let ready = self.unpacked()?;
+        while self.used == self.ready {
+            match self.next_block(buffer)? {
+                Next::End => return Ok(0),
+                Next::Inside => {}
+                Next::Direct(count) => return Ok(count),
+            }
+        }
+        let ready = &self.plain[self.used..self.ready];
         let count = ready.len().min(buffer.len());
         buffer[..count].copy_from_slice(&ready[..count]);
         self.used += count;
