@@ -471,6 +471,8 @@ impl Journal {
         self.open = None;
         // Else a standby would read there what is given up.
         self.clear_cache();
+        // Before the segments: what was accepted must not be waited for where a crash took its segment out of use.
+        self.storage.discard_paxos_from(first)?;
         self.segments.discard_from(first)?;
         self.epochs_mut()?.committed.set((first.0 - 1).max(0) as u64)?;
         self.load()

@@ -418,3 +418,17 @@ fn transactions_that_a_rollback_discards_are_gone() {
     let manifest = journal.manifest(TxId(0), true).unwrap();
     assert_eq!((manifest.segments, manifest.committed), (vec![state(1, 3, false)], Some(3)));
 }
+
+/// The journal refused every later recovery of the segment: it had accepted one of which nothing was left.
+#[test]
+fn what_was_accepted_for_a_discarded_segment_stayed() {
+    let (_directory, mut journal, _) = written_to(3);
+    journal.new_epoch(&info(), 2).unwrap();
+    let mut second = Caller::new(2);
+    journal.accept_recovery(second.request(), state(1, 3, true), &NoSource).unwrap();
+    journal.discard_from(TxId(1)).unwrap();
+    journal.new_epoch(&info(), 3).unwrap();
+    let mut third = Caller::new(3);
+    let prepared = journal.prepare_recovery(third.request(), TxId(1)).unwrap();
+    assert_eq!((prepared.state, prepared.accepted_in), (None, None));
+}

@@ -2,12 +2,13 @@
 //!
 //! ```text
 //! quorum (asks all, waits for a majority) -> session (a queue and a thread for each JournalNode) -> journal_node (its calls) -> connection
-//!   recovery: which copy of a segment counts        stream: segments by HTTP        recent: edits out of memory
+//!   recovery: which copy of a segment counts        copies: whether two are the same        stream: segments by HTTP        recent: edits out of memory
 //! ```
 //! A batch is durable when a majority has synced it. A JournalNode that fails or falls behind is left out until the next segment.
 
 mod address;
 mod connection;
+mod copies;
 mod download;
 mod journal_node;
 mod majority;

@@ -2,6 +2,7 @@
 
 use crate::address::{NamespaceInfo, QuorumAddress};
 use crate::connection::{Connection, RpcConnection};
+use crate::copies::SegmentCopies;
 use crate::download::segment_url;
 use crate::journal_node::{JournalNode, Manifest, Refusal, SegmentState};
 use crate::majority::{NoMajority, Tally, majority_of, wait_for_all, wait_for_majority};
@@ -188,9 +189,16 @@ impl Shared {
             self.name(),
             state.last
         );
-        let url = self.url_of(node, first)?;
+        let url = self.url_of(node)?;
+        let copies = SegmentCopies {
+            journal: self.address.journal.clone(),
+            namespace: self.info.to_colon_separated(),
+            state,
+            op_size_max: self.options.op_size_max,
+            patience: self.options.fetch,
+        };
         self.ask("acceptRecovery", self.options.accept_recovery, move |session| {
-            session.accept_recovery(&chosen, &url)
+            session.accept_recovery(&chosen, &copies, &url)
         })
         .map_err(|error| self.failed(error))?;
         self.ask("finalizeLogSegment", self.options.finalize, move |session| {
@@ -201,16 +209,15 @@ impl Shared {
         Ok(state.last)
     }
 
-    /// Where a JournalNode's segment can be fetched.
-    fn url_of(&self, node: usize, first: TxId) -> Result<String, JournalError> {
+    /// Where a JournalNode's segments can be fetched.
+    fn url_of(&self, node: usize) -> Result<String, JournalError> {
         let (sender, answer) = channel();
         if let Some(queue) = self.queues.get(node) {
             queue.call(move |session| _ = sender.send(session.url()));
         }
         let url = answer.recv_timeout(self.options.state);
         let url = url.map_err(|_| self.failed("getJournalState: no answer in time"))?;
-        let url = url.map_err(|error| self.failed(error))?;
-        Ok(self.segment_url(&url, first))
+        url.map_err(|error| self.failed(error))
     }
 
     fn segment_url(&self, base: &str, first: TxId) -> String {

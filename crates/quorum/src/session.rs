@@ -4,6 +4,7 @@
 //! queue leave together in one call. A call leaves when the one before is answered: JournalNodes carry out calls of one connection
 //! on several threads, and refuse those that overtake others.
 
+use crate::copies::SegmentCopies;
 use crate::journal_node::{JournalNode, Prepared, Refusal};
 use crate::node_status::{NodeStatus, NodeWatch};
 use crate::recovery::Chosen;
@@ -225,21 +226,37 @@ impl Session {
         Ok(prepared)
     }
 
-    /// Has the chosen copy of a segment accepted. A JournalNode keeps a copy of the same length as its own, so one that may be of
-    /// another writer is taken out of its use before.
-    pub(crate) fn accept_recovery(&mut self, chosen: &Chosen, url: &str) -> Result<(), Refusal> {
+    /// Has the chosen copy of a segment accepted, which the JournalNode at `source` has. A JournalNode keeps a copy of the same
+    /// length as its own, so one that holds other transactions is taken out of its use before.
+    ///
+    /// Only a copy that was compared is discarded. One with the same transactions may be all that is left of them when `source`
+    /// ends before they were fetched. One with others holds nothing that counts: the later writer saw nothing of it on a
+    /// majority.
+    pub(crate) fn accept_recovery(
+        &mut self,
+        chosen: &Chosen,
+        copies: &SegmentCopies,
+        source: &str,
+    ) -> Result<(), Refusal> {
         let Some(prepared) = self.prepared.take() else {
             return Err(self.node.refusal("it is not known what it has of the segment"));
         };
         let state = chosen.state;
-        if chosen.may_differ_from(&prepared) {
+        if chosen.may_differ_from(&prepared) && !self.has_same_copy(copies, source)? {
             tracing::warn!("{}: its segment {} is another writer's", self.node.name(), state.first);
             self.node.discard_segments(state.first)?;
         }
         let request = self.request();
-        self.node.accept_recovery(request, state, url)?;
+        self.node.accept_recovery(request, state, &copies.url(source))?;
         self.accepted = Some(state.first);
         Ok(())
+    }
+
+    fn has_same_copy(&mut self, copies: &SegmentCopies, source: &str) -> Result<bool, Refusal> {
+        let own = self.url()?;
+        copies.are_same(&own, source).map_err(|reason| {
+            self.node.refusal(format!("its copy cannot be compared with the chosen one: {reason}"))
+        })
     }
 
     fn write(

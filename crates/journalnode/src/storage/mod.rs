@@ -25,7 +25,7 @@ pub use version::StorageInfo;
 use crate::error::{Error, Result};
 use directory::{make_directory, remove_directory};
 use std::path::{Path, PathBuf};
-use zerohop_daemon::storage::{self, DirectoryLock};
+use zerohop_daemon::storage::{self, DirectoryLock, FileError};
 use zerohop_journal::segment::in_progress_name;
 use zerohop_wire::TxId;
 
@@ -101,15 +101,28 @@ impl JournalStorage {
 
     /// Removes what was accepted for segments before a transaction.
     pub(crate) fn purge_paxos(&self, before: TxId) {
-        let Ok(entries) = std::fs::read_dir(self.paxos_directory()) else { return };
-        for entry in entries.flatten() {
-            let first = entry.file_name().to_str().and_then(|name| name.parse::<i64>().ok());
-            if first.is_some_and(|first| first < before.0)
-                && let Err(error) = std::fs::remove_file(entry.path())
-            {
-                tracing::warn!("cannot remove {}: {error}", entry.path().display());
+        for file in self.paxos_files(|first| first < before) {
+            if let Err(error) = std::fs::remove_file(&file) {
+                tracing::warn!("cannot remove {}: {error}", file.display());
             }
         }
+    }
+
+    /// Removes what was accepted for segments that begin with `first` or later.
+    pub(crate) fn discard_paxos_from(&self, from: TxId) -> Result<()> {
+        for file in self.paxos_files(|first| first >= from) {
+            std::fs::remove_file(&file).map_err(FileError::new("remove", &file))?;
+        }
+        Ok(())
+    }
+
+    fn paxos_files(&self, is_wanted: impl Fn(TxId) -> bool) -> Vec<PathBuf> {
+        let Ok(entries) = std::fs::read_dir(self.paxos_directory()) else { return Vec::new() };
+        let is_wanted = |entry: &std::fs::DirEntry| {
+            let first = entry.file_name().to_str().and_then(|name| name.parse::<i64>().ok());
+            first.is_some_and(|first| is_wanted(TxId(first)))
+        };
+        entries.flatten().filter(is_wanted).map(|entry| entry.path()).collect()
     }
 
     /// Moves `current` aside and makes a new one with links to its segments.

@@ -1,8 +1,14 @@
 //! Connections whose calls fail where a plan says so: before or after they were carried out.
 
 use bytes::Bytes;
+use prost::Message;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use zerohop_proto::hdfs::qjournal::AcceptRecoveryRequestProto;
 use zerohop_quorum::{Connection, RpcConnection};
+
+/// The call that has a JournalNode fetch a segment.
+pub const FETCHING: &str = "acceptRecovery";
 
 /// What happens to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,15 +21,26 @@ pub enum Fault {
     Late,
     /// The JournalNode is started anew before it arrives: what it had in memory is gone.
     Restart,
+    /// The call is carried out; if it has the JournalNode fetch a segment, that fails.
+    NoFetch,
     /// This call and all later ones of the same writer do not arrive.
     Away,
+    /// This call, all later ones of the same writer and those of the next two do not arrive.
+    Down,
 }
 
 impl Fault {
-    /// Those that hit one call.
+    /// Those that hit one call, whatever it is.
     pub const SINGLE: [Self; 4] = [Self::Lost, Self::AnswerLost, Self::Late, Self::Restart];
-    pub const ALL: [Self; 5] =
-        [Self::Lost, Self::AnswerLost, Self::Late, Self::Restart, Self::Away];
+    pub const ALL: [Self; 7] = [
+        Self::Lost,
+        Self::AnswerLost,
+        Self::Late,
+        Self::Restart,
+        Self::NoFetch,
+        Self::Away,
+        Self::Down,
+    ];
 }
 
 /// A fault of one call: the `call`-th to the JournalNode `node`, of all writers together.
@@ -49,10 +66,10 @@ pub struct Plan {
 
 #[derive(Default)]
 struct State {
-    /// Calls to each JournalNode so far.
-    calls: [usize; 3],
-    /// The writer whose calls do not arrive at each JournalNode any more.
-    away: [Option<usize>; 3],
+    /// Calls to each JournalNode so far, by their methods.
+    calls: [Vec<&'static str>; 3],
+    /// The writers whose calls do not arrive at each JournalNode any more.
+    away: [Range<usize>; 3],
     late: Vec<Late>,
     /// Faults that happened, for messages.
     happened: Vec<String>,
@@ -67,9 +84,9 @@ impl Plan {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many calls each JournalNode got.
-    pub fn calls(&self) -> [usize; 3] {
-        self.state().calls
+    /// The calls that each JournalNode got, by their methods.
+    pub fn calls(&self) -> [Vec<&'static str>; 3] {
+        self.state().calls.clone()
     }
 
     /// The faults that happened.
@@ -80,19 +97,19 @@ impl Plan {
     /// What happens to the next call of a writer to a JournalNode.
     fn next(&self, writer: usize, node: usize, method: &'static str) -> Option<Fault> {
         let mut state = self.state();
-        let call = state.calls[node];
-        state.calls[node] += 1;
+        let call = state.calls[node].len();
+        state.calls[node].push(method);
         let planned = self.planned.iter().find(|one| (one.node, one.call) == (node, call));
         let fault = planned.map(|one| one.fault);
         if let Some(fault) = fault {
             state.happened.push(format!("{fault:?}: {method} of writer {writer} to {node}"));
         }
         match fault {
-            Some(Fault::Away) => state.away[node] = Some(writer),
-            None if state.away[node] == Some(writer) => return Some(Fault::Lost),
+            Some(Fault::Away) => state.away[node] = writer..writer + 1,
+            Some(Fault::Down) => state.away[node] = writer..writer + 3,
             _ => {}
         }
-        fault
+        if state.away[node].contains(&writer) { Some(Fault::Lost) } else { fault }
     }
 
     /// Carries out the calls that are late.
@@ -135,7 +152,8 @@ impl Connection for Faulty {
         let failed = |why: &str| Err(format!("{why} ({method})"));
         match fault {
             None => self.link.rpc.call(method, request),
-            Some(Fault::Lost | Fault::Away) => failed("it was not sent"),
+            Some(Fault::Lost | Fault::Away | Fault::Down) => failed("it was not sent"),
+            Some(Fault::NoFetch) => self.link.rpc.call(method, &without_source(method, request)),
             Some(Fault::AnswerLost) => {
                 let _ = self.link.rpc.call(method, request);
                 failed("there is no answer")
@@ -152,6 +170,16 @@ impl Connection for Faulty {
             }
         }
     }
+}
+
+/// The request, with nobody at the place where a segment is to be fetched.
+fn without_source(method: &str, request: &[u8]) -> Vec<u8> {
+    if method != FETCHING {
+        return request.to_vec();
+    }
+    let mut request = AcceptRecoveryRequestProto::decode(request).unwrap();
+    request.from_url = "http://127.0.0.1:1/".to_owned();
+    request.encode_to_vec()
 }
 
 /// A reader's connection: to a JournalNode that is left out nothing arrives.

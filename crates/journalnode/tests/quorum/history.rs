@@ -55,13 +55,13 @@ impl Cluster {
         Self { nodes, links, made: 0 }
     }
 
-    /// Runs a history on a new journal; how many calls each JournalNode got.
+    /// Runs a history on a new journal; the calls that each JournalNode got.
     pub fn run(
         &mut self,
         terms: &[Term],
         planned: &[Planned],
         settles: bool,
-    ) -> Outcome<[usize; 3]> {
+    ) -> Outcome<[Vec<&'static str>; 3]> {
         self.made += 1;
         let mut history = History {
             cluster: self,

@@ -1,7 +1,12 @@
 //! Writers that come and go, one after the other.
 
-use crate::nodes::{Nodes, append, marks};
+use crate::nodes::{Nodes, append, info, marks, options, runtime};
+use bytes::Bytes;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use zerohop_journal::log::Journal;
+use zerohop_quorum::{Connection, QuorumJournal, RpcConnection};
+use zerohop_transport::rpc::ClientOptions;
 use zerohop_wire::TxId;
 
 #[test]
@@ -59,6 +64,96 @@ fn without_a_majority_nothing_is_written() {
     append(&mut *segment, 1, &[10]).unwrap_err();
     nodes.writer().recover_unfinalized_segments().outcome.unwrap_err();
     assert!(nodes.writer().start_segment(TxId(1)).is_err(), "no epoch");
+}
+
+/// A writer's connection that breaks.
+struct Breaking {
+    rpc: RpcConnection,
+    /// The call that does not arrive, nor does any after it.
+    before: Option<&'static str>,
+    is_broken: AtomicBool,
+    /// Ends a JournalNode when this call is about to leave.
+    ends: Option<(&'static str, Box<dyn Fn() + Send + Sync>)>,
+}
+
+impl Connection for Breaking {
+    fn address(&self) -> &str {
+        self.rpc.address()
+    }
+
+    fn call(&self, method: &'static str, request: &[u8]) -> Result<Bytes, String> {
+        // With this one the test waits for all queues.
+        if method == "isFormatted" {
+            return self.rpc.call(method, request);
+        }
+        if self.before == Some(method) {
+            self.is_broken.store(true, Ordering::Release);
+        }
+        if self.is_broken.load(Ordering::Acquire) {
+            return Err("it was not sent".to_owned());
+        }
+        if let Some((_, end)) = self.ends.as_ref().filter(|(call, _)| *call == method) {
+            end();
+        }
+        self.rpc.call(method, request)
+    }
+}
+
+/// A writer whose connection to each JournalNode breaks before a call; `ends` is a JournalNode, the call to it that ends a
+/// JournalNode, and how.
+fn breaking_writer(
+    nodes: &Nodes,
+    before: [Option<&'static str>; 3],
+    mut ends: Option<(usize, &'static str, Box<dyn Fn() + Send + Sync>)>,
+) -> QuorumJournal {
+    let connect = |(number, before): (usize, Option<&'static str>)| -> Arc<dyn Connection> {
+        let client = ClientOptions { connect_retries: 0, ..ClientOptions::default() };
+        let address = nodes.addresses[number].to_string();
+        let rpc = RpcConnection::new(&address, client, runtime().handle());
+        let ends = ends.take_if(|(node, ..)| *node == number).map(|(_, call, end)| (call, end));
+        Arc::new(Breaking { rpc, before, is_broken: AtomicBool::new(false), ends })
+    };
+    let connections = before.into_iter().enumerate().map(connect).collect();
+    QuorumJournal::over(nodes.address("ns"), info(), options(), connections).unwrap()
+}
+
+/// The first JournalNode was made to discard its copy, which was as good as the chosen one, and the one with the chosen copy
+/// ended before that was fetched: then acknowledged edits were on one JournalNode only, of which one may be away.
+#[test]
+fn a_copy_was_discarded_before_its_replacement_was_fetched() {
+    let nodes = Nodes::start();
+    nodes.writer().format().unwrap();
+    let first = breaking_writer(&nodes, [None, None, Some("startLogSegment")], None);
+    first.recover_unfinalized_segments().outcome.unwrap();
+    let mut segment = first.start_segment(TxId(1)).unwrap();
+    append(&mut *segment, 1, &[10, 11, 12, 13]).unwrap();
+    // The next writer dies after its recovery was accepted by the second alone.
+    let accept = Some("acceptRecovery");
+    let second = breaking_writer(&nodes, [accept, Some("finalizeLogSegment"), accept], None);
+    second.recover_unfinalized_segments().outcome.unwrap_err();
+    assert!(second.has_data().unwrap(), "its calls are answered");
+    // The second ends when the third writer has its copy accepted.
+    let nodes = Arc::new(std::sync::Mutex::new(nodes));
+    let ending = Arc::clone(&nodes);
+    let end = move || {
+        let mut nodes = ending.lock().unwrap();
+        if nodes.nodes[1].is_some() {
+            nodes.down(1);
+        }
+    };
+    let third = {
+        let nodes = nodes.lock().unwrap();
+        breaking_writer(&nodes, [None, accept, accept], Some((0, "acceptRecovery", Box::new(end))))
+    };
+    third.recover_unfinalized_segments().outcome.unwrap_err();
+    let _ = third.has_data();
+    let mut nodes = nodes.lock().unwrap();
+    assert!(nodes.nodes[1].is_none(), "it has not ended");
+    let (fourth, reached) = nodes.takeover();
+    assert_eq!((reached, marks(&fourth, false)), (4, vec![10, 11, 12, 13]));
+    nodes.up(1);
+    nodes.down(2);
+    assert_eq!(nodes.takeover().1, 4);
 }
 
 /// Writers that end anywhere, with a JournalNode less than a majority away at any time: what was acknowledged is there, in its
