@@ -242,6 +242,7 @@ impl NameNode {
 
     /// Stops serving, finishes the edit log's segment, frees the directories.
     pub async fn stop(&self) {
+        self.core.state_jobs.end();
         self.core.state_jobs.stop().await;
         let tasks = std::mem::take(&mut *self.tasks.lock());
         tasks.iter().for_each(JoinHandle::abort);
@@ -260,11 +261,17 @@ impl NameNode {
         }
         self.core.storage.unlock();
     }
+
+    /// Connections of clients that are open.
+    #[cfg(test)]
+    pub(crate) fn connections(&self) -> usize {
+        self.rpc.connections()
+    }
 }
 
 impl Drop for NameNode {
     fn drop(&mut self) {
-        self.core.state_jobs.abort();
+        self.core.state_jobs.end();
         self.tasks.lock().iter().for_each(JoinHandle::abort);
     }
 }

@@ -1,4 +1,7 @@
 //! From active to standby and back, and from standby to observer and back.
+//!
+//! A transition is carried out to its end, whoever asked for it and may have gone: half of one leaves a NameNode without the jobs
+//! of its state.
 
 use crate::call_error::CallError;
 use crate::checkpoint;
@@ -45,7 +48,10 @@ pub(crate) fn start_jobs(core: &Arc<Core>) {
 /// # Errors
 /// [`CallError::Transition`] if the edit log cannot be finished: the process must end then.
 pub(crate) async fn to_standby(core: Arc<Core>) -> Outcome<()> {
-    let _one_at_a_time = core.transition.lock().await;
+    to_its_end(&core, become_standby(core.clone())).await
+}
+
+async fn become_standby(core: Arc<Core>) -> Outcome<()> {
     match core.ha.state() {
         HaState::Active => end_edit_log(&core).await,
         HaState::Standby => Ok(()),
@@ -61,7 +67,10 @@ pub(crate) async fn to_standby(core: Arc<Core>) -> Outcome<()> {
 /// # Errors
 /// [`CallError::Transition`] for the active NameNode, which must become a standby first.
 pub(crate) async fn to_observer(core: Arc<Core>) -> Outcome<()> {
-    let _one_at_a_time = core.transition.lock().await;
+    to_its_end(&core, become_observer(core.clone())).await
+}
+
+async fn become_observer(core: Arc<Core>) -> Outcome<()> {
     match core.ha.state() {
         HaState::Active => Err(forbidden(HaState::Active, HaState::Observer)),
         HaState::Observer => Ok(()),
@@ -70,6 +79,19 @@ pub(crate) async fn to_observer(core: Arc<Core>) -> Outcome<()> {
             Ok(())
         }
     }
+}
+
+/// Carries out a transition in a task of the NameNode, one at a time. It goes on where its caller is dropped.
+async fn to_its_end(
+    core: &Arc<Core>,
+    transition: impl Future<Output = Outcome<()>> + Send + 'static,
+) -> Outcome<()> {
+    let core = core.clone();
+    let done = tokio::spawn(async move {
+        let _one_at_a_time = core.transition.lock().await;
+        transition.await
+    });
+    done.await.map_err(|error| failed(&error)).and_then(|outcome| outcome)
 }
 
 fn forbidden(from: HaState, to: HaState) -> CallError {
@@ -112,7 +134,10 @@ async fn end_edit_log(core: &Arc<Core>) -> Outcome<()> {
 /// [`CallError::Transition`] if the edits cannot be read to their end, or a new segment not be begun, and for an observer. The
 /// NameNode stays what it is then.
 pub(crate) async fn to_active(core: Arc<Core>) -> Outcome<()> {
-    let _one_at_a_time = core.transition.lock().await;
+    to_its_end(&core, become_active(core.clone())).await
+}
+
+async fn become_active(core: Arc<Core>) -> Outcome<()> {
     match core.ha.state() {
         HaState::Active => return Ok(()),
         HaState::Observer => return Err(forbidden(HaState::Observer, HaState::Active)),
@@ -123,6 +148,9 @@ pub(crate) async fn to_active(core: Arc<Core>) -> Outcome<()> {
     let taken_over = on_blocking_thread(&core, |core| {
         // A look for edits that has begun goes on to its end.
         let _alone = core.following.alone();
+        if core.state_jobs.have_ended() {
+            return Err(failed(&"the NameNode has been stopped"));
+        }
         let log = take_over_edits(core).map_err(|error| failed(&error))?;
         core.write(|namespace| {
             core.set_log(log);

@@ -169,6 +169,57 @@ async fn a_standby_refuses_clients_and_goes_on_with_anothers_edits_when_it_becom
     restarted.stop().await;
 }
 
+/// Waits for a condition that another task brings about.
+async fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+    let until = Instant::now() + LIMIT;
+    while !is_so() {
+        assert!(Instant::now() < until, "{what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// The transition ended with the connection of who had asked for it, between the old jobs' end and the new jobs' start.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_transition_was_cut_off_when_its_caller_went_away() {
+    let directory = tempfile::tempdir().unwrap();
+    let node = Arc::new(start(directory.path()).await);
+    let core = node.core().clone();
+    let active_jobs = core.state_jobs.count();
+    to_standby(&node).await;
+    wait_until("a connection stays", || node.connections() == 0).await;
+    // The transition waits for a look for edits.
+    let (held, is_held) = std::sync::mpsc::channel();
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let looking = std::thread::spawn({
+        let core = core.clone();
+        move || {
+            let _alone = core.following.alone();
+            held.send(()).unwrap();
+            // Until the sender is used, or dropped by a test that fails.
+            _ = released.recv();
+        }
+    });
+    is_held.recv().unwrap();
+    let caller = tokio::spawn({
+        let node = node.clone();
+        async move {
+            let request = TransitionToActiveRequestProto { req_info: source() };
+            _ = call::<TransitionToActiveResponseProto>(&node, HA, "transitionToActive", request)
+                .await;
+        }
+    });
+    wait_until("the transition does not begin", || core.state_jobs.count() == 0).await;
+    caller.abort();
+    _ = caller.await;
+    wait_until("the caller's connection stays", || node.connections() == 0).await;
+    release.send(()).unwrap();
+    looking.join().unwrap();
+    drop(core.transition.lock().await);
+    assert_eq!((core.ha.state(), core.state_jobs.count()), (HaState::Active, active_jobs));
+    let _: MkdirsResponseProto = call(&node, CLIENT, "mkdirs", mkdirs("/after")).await.unwrap();
+    node.stop().await;
+}
+
 /// As the standby of another NameNode that shares its directory would.
 fn follower(core: &Core) -> ServedNamespace {
     let settings = &core.settings;
