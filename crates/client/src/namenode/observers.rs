@@ -1,12 +1,12 @@
 //! Reads by observers: NameNodes that follow the active one and answer what they have caught up with
 //! (`ObserverReadProxyProvider`).
 
-use super::servers::{Servers, state};
+use super::servers::{STATE_WITHIN, Servers, state, until_silent};
 use bytes::Bytes;
 use parking_lot::Mutex;
 use std::time::Duration;
 use tokio::time::Instant;
-use zerohop_conf::{Conf, ConfError, keys};
+use zerohop_conf::{Conf, ConfError, Unit, Value, keys};
 use zerohop_proto::common::HaServiceStateProto;
 use zerohop_system::clock;
 use zerohop_transport::rpc::{CallId, RpcError};
@@ -22,6 +22,8 @@ pub(super) struct Observers {
     /// Age after which it is asked again how far they must be; zero asks before each read.
     sync_period: Option<Duration>,
     probe_period: Duration,
+    /// How long a NameNode may take to say what it is.
+    state_within: Duration,
     known: Mutex<Known>,
 }
 
@@ -47,9 +49,18 @@ impl Observers {
     pub(super) fn from_conf(conf: &Conf, nameservice: &str) -> Result<Self, ConfError> {
         let key = &keys::DFS_CLIENT_FAILOVER_OBSERVER_AUTO_MSYNC_PERIOD;
         let period = conf.get_for(key, &[nameservice])?;
+        let within = conf.get_as(
+            &keys::DFS_CLIENT_FAILOVER_NAMENODE_HA_STATE_PROBE_TIMEOUT,
+            "a time, or zero or less for two seconds",
+            |text| match text.trim().starts_with('-') {
+                true => Some(Duration::ZERO),
+                false => Duration::parse(text.trim(), Unit::Millis),
+            },
+        )?;
         Ok(Self {
             sync_period: u64::try_from(period).ok().map(Duration::from_millis),
             probe_period: conf.get(&keys::DFS_CLIENT_FAILOVER_OBSERVER_PROBE_RETRY_PERIOD)?,
+            state_within: if within.is_zero() { STATE_WITHIN } else { within },
             known: Mutex::default(),
         })
     }
@@ -89,11 +100,23 @@ impl Observers {
             let at = (first + step) % servers.len();
             let Some(server) = servers.get(at) else { continue };
             let is_known = self.known.lock().current == Some(at);
-            if !is_known && state(server).await != Some(HaServiceStateProto::Observer) {
+            if !is_known
+                && state(server, self.state_within).await != Some(HaServiceStateProto::Observer)
+            {
                 continue;
             }
             self.known.lock().current = Some(at);
-            match server.call_raw(id, method, request).await {
+            let answer = tokio::select! {
+                biased;
+                answer = server.call_raw(id, method, request) => answer,
+                // It may be frozen, and is asked again as late as one that was never found.
+                () = until_silent(server, self.state_within) => {
+                    tracing::warn!("{method}: observer {} does not answer", server.addr());
+                    self.known.lock().current = None;
+                    continue;
+                }
+            };
+            match answer {
                 Err(RpcError::Remote(exception)) => match exception.kind() {
                     Some(JavaException::ObserverRetryOnActive) => return Read::NotHere,
                     // It is none any more, or too far behind.

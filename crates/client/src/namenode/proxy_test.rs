@@ -206,3 +206,26 @@ async fn reads_go_to_an_observer_and_writes_to_the_active_one() {
     status(&client).await;
     assert_eq!(one.called().last().unwrap(), "getFileInfo");
 }
+
+/// HDFS-17030: a read waited for a frozen observer until `ipc.client.rpc-timeout.ms` was over, and the next one again.
+#[tokio::test]
+async fn hdfs_17030_a_frozen_observer_held_reads() {
+    let (one, two) =
+        (FakeNameNode::start(Is::Active).await, FakeNameNode::start(Is::Observer).await);
+    let class = "org.apache.hadoop.hdfs.server.namenode.ha.ObserverReadProxyProvider";
+    let settings = [
+        ("dfs.client.failover.proxy.provider.ns", class),
+        ("dfs.client.failover.namenode.ha-state.probe.timeout", "200ms"),
+        ("ipc.client.rpc-timeout.ms", "600000"),
+    ];
+    let client = client(&one, &two, &settings);
+    status(&client).await;
+    assert_eq!(two.called(), ["getFileInfo"]);
+    two.become_(Is::Frozen);
+    tokio::time::timeout(Duration::from_secs(60), status(&client)).await.unwrap();
+    assert_eq!(one.called(), ["msync", "getFileInfo"]);
+    // Nobody waits for it again, also when it is back, until observers are looked for again.
+    two.become_(Is::Observer);
+    status(&client).await;
+    assert_eq!((one.called().len(), two.called().len()), (3, 1));
+}

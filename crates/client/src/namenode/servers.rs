@@ -12,8 +12,8 @@ use zerohop_transport::rpc::{RpcClient, RpcError};
 const SUSPECT_AFTER: Duration = Duration::from_secs(2);
 /// First and longest wait between two questions which NameNode is active.
 const SEARCH_AGAIN: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
-/// How long such a question may take.
-const STATE_WITHIN: Duration = Duration::from_secs(2);
+/// How long such a question may take where that is not configured.
+pub(super) const STATE_WITHIN: Duration = Duration::from_secs(2);
 
 /// The NameNodes of a name service.
 pub(super) struct Servers {
@@ -85,7 +85,7 @@ impl Servers {
         let mut questions = JoinSet::new();
         for (at, server) in self.list.iter().enumerate().filter(|(at, _)| Some(*at) != except) {
             let server = server.clone();
-            questions.spawn(async move { (at, state(&server).await) });
+            questions.spawn(async move { (at, state(&server, STATE_WITHIN).await) });
         }
         while let Some(answer) = questions.join_next().await {
             if let Ok((at, Some(HaServiceStateProto::Active))) = answer {
@@ -97,13 +97,23 @@ impl Servers {
     }
 }
 
-/// What a NameNode says it is; none if it does not say in time.
-pub(super) async fn state(server: &RpcClient) -> Option<HaServiceStateProto> {
+/// What a NameNode says it is; none if it does not say `within` that time.
+pub(super) async fn state(server: &RpcClient, within: Duration) -> Option<HaServiceStateProto> {
     let question = HaServiceStateRequestProto {};
     let answer = server.call("getHAServiceState", &question);
     let answer: Result<HaServiceStateResponseProto, RpcError> = tokio::select! {
         answer = answer => answer,
-        () = clock::sleep(STATE_WITHIN) => return None,
+        () = clock::sleep(within) => return None,
     };
     answer.ok().map(|answer| answer.state())
+}
+
+/// Ready when a NameNode has not answered a call for a while, and does not say `within` that time what it is either.
+pub(super) async fn until_silent(server: &RpcClient, within: Duration) {
+    loop {
+        clock::sleep(SUSPECT_AFTER).await;
+        if state(server, within).await.is_none() {
+            return;
+        }
+    }
 }

@@ -37,6 +37,8 @@ keys! {
     DFS_CLIENT_FAILOVER_OBSERVER_AUTO_MSYNC_PERIOD: i64 = "dfs.client.failover.observer.auto-msync-period", "-1", Plain;
     /// Wait before observers are looked for again where none was found.
     DFS_CLIENT_FAILOVER_OBSERVER_PROBE_RETRY_PERIOD: Duration = "dfs.client.failover.observer.probe.retry.period", "600000", Millis;
+    /// How long a NameNode may take to say whether it is an observer; 0 or less: two seconds.
+    DFS_CLIENT_FAILOVER_NAMENODE_HA_STATE_PROBE_TIMEOUT: String = "dfs.client.failover.namenode.ha-state.probe.timeout", "0", Millis;
     /// Times a call fails over before it is given up.
     DFS_CLIENT_FAILOVER_MAX_ATTEMPTS: i32 = "dfs.client.failover.max.attempts", "15", Plain;
     /// First wait between two fail-overs.
