@@ -432,3 +432,24 @@ fn what_was_accepted_for_a_discarded_segment_stayed() {
     let prepared = journal.prepare_recovery(third.request(), TxId(1)).unwrap();
     assert_eq!((prepared.state, prepared.accepted_in), (None, None));
 }
+
+/// A crash cut the last write: what is there of it was never acknowledged.
+#[test]
+fn a_torn_record_at_the_end_of_a_segment_is_cut_off() {
+    let (directory, journal, _) = written_to(3);
+    drop(journal);
+    let current = directory.path().join("current");
+    let in_progress = current.join("edits_inprogress_0000000000000000001");
+    let cut = records(4, 4);
+    let content = [&Other::with(1, 3).0[..], &cut[..cut.len() - 1]].concat();
+    std::fs::write(&in_progress, content).unwrap();
+    let mut journal = open(directory.path());
+    assert_eq!(journal.new_epoch(&info(), 2).unwrap(), Some(TxId(1)));
+    let mut second = Caller::new(2);
+    let prepared = journal.prepare_recovery(second.request(), TxId(1)).unwrap();
+    assert_eq!(prepared.state, Some(state(1, 3, true)));
+    journal.accept_recovery(second.request(), state(1, 3, true), &NoSource).unwrap();
+    journal.finalize(second.request(), TxId(1), TxId(3)).unwrap();
+    let finalized = current.join("edits_0000000000000000001-0000000000000000003");
+    assert_eq!(std::fs::read(finalized).unwrap(), Other::with(1, 3).0);
+}

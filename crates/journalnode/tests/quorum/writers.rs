@@ -66,14 +66,20 @@ fn without_a_majority_nothing_is_written() {
     assert!(nodes.writer().start_segment(TxId(1)).is_err(), "no epoch");
 }
 
+/// Ends a JournalNode when a call to `node` is about to leave.
+struct Ending {
+    node: usize,
+    call: &'static str,
+    end: Box<dyn Fn() + Send + Sync>,
+}
+
 /// A writer's connection that breaks.
 struct Breaking {
     rpc: RpcConnection,
     /// The call that does not arrive, nor does any after it.
     before: Option<&'static str>,
     is_broken: AtomicBool,
-    /// Ends a JournalNode when this call is about to leave.
-    ends: Option<(&'static str, Box<dyn Fn() + Send + Sync>)>,
+    ending: Option<Ending>,
 }
 
 impl Connection for Breaking {
@@ -92,26 +98,25 @@ impl Connection for Breaking {
         if self.is_broken.load(Ordering::Acquire) {
             return Err("it was not sent".to_owned());
         }
-        if let Some((_, end)) = self.ends.as_ref().filter(|(call, _)| *call == method) {
-            end();
+        if let Some(ending) = self.ending.as_ref().filter(|ending| ending.call == method) {
+            (ending.end)();
         }
         self.rpc.call(method, request)
     }
 }
 
-/// A writer whose connection to each JournalNode breaks before a call; `ends` is a JournalNode, the call to it that ends a
-/// JournalNode, and how.
+/// A writer whose connection to each JournalNode breaks before a call.
 fn breaking_writer(
     nodes: &Nodes,
     before: [Option<&'static str>; 3],
-    mut ends: Option<(usize, &'static str, Box<dyn Fn() + Send + Sync>)>,
+    mut ending: Option<Ending>,
 ) -> QuorumJournal {
     let connect = |(number, before): (usize, Option<&'static str>)| -> Arc<dyn Connection> {
         let client = ClientOptions { connect_retries: 0, ..ClientOptions::default() };
         let address = nodes.addresses[number].to_string();
         let rpc = RpcConnection::new(&address, client, runtime().handle());
-        let ends = ends.take_if(|(node, ..)| *node == number).map(|(_, call, end)| (call, end));
-        Arc::new(Breaking { rpc, before, is_broken: AtomicBool::new(false), ends })
+        let ending = ending.take_if(|ending| ending.node == number);
+        Arc::new(Breaking { rpc, before, is_broken: AtomicBool::new(false), ending })
     };
     let connections = before.into_iter().enumerate().map(connect).collect();
     QuorumJournal::over(nodes.address("ns"), info(), options(), connections).unwrap()
@@ -143,7 +148,8 @@ fn a_copy_was_discarded_before_its_replacement_was_fetched() {
     };
     let third = {
         let nodes = nodes.lock().unwrap();
-        breaking_writer(&nodes, [None, accept, accept], Some((0, "acceptRecovery", Box::new(end))))
+        let ending = Ending { node: 0, call: "acceptRecovery", end: Box::new(end) };
+        breaking_writer(&nodes, [None, accept, accept], Some(ending))
     };
     third.recover_unfinalized_segments().outcome.unwrap_err();
     let _ = third.has_data();
