@@ -155,6 +155,10 @@ impl Cluster {
         self.journal_nodes[i] = Some(node);
     }
 
+    pub fn journal_address(&self, i: usize) -> SocketAddr {
+        self.journal_addresses[i]
+    }
+
     pub async fn stop_journal_node(&mut self, i: usize) {
         self.journal_nodes[i].take().unwrap().stop().await;
     }

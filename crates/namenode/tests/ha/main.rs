@@ -5,6 +5,7 @@ mod bootstrap;
 mod cluster;
 #[path = "../services/datanode.rs"]
 mod datanode;
+mod failover;
 mod observer;
 mod rolling_upgrade;
 mod shared_directory;
