@@ -61,6 +61,8 @@ pub fn run(settings: &Settings, options: InitHa) -> i32 {
 
 /// Ssh ends a NameNode that hangs. Where it cannot, the JournalNodes let no two write, and the failover goes on.
 const FENCING: &str = "sshfence\nshell(/bin/true)";
+/// How long ssh may take to connect, ms. The failover to another machine waits for it where the active NameNode's is gone.
+const SSH_WITHIN_MS: &str = "3000";
 
 impl InitHa {
     fn check(&self) -> Outcome {
@@ -169,9 +171,11 @@ fn with_port(host: &str, port: u16) -> String {
 fn write_all(options: &InitHa, given: &[(String, String)]) -> Outcome {
     options.check()?;
     let shared = options.pair().settings();
-    let replication = options.datanodes.len().min(3).to_string();
-    let shared: Vec<(String, String)> =
-        shared.into_iter().chain([("dfs.replication".to_owned(), replication)]).collect();
+    let own = [
+        ("dfs.replication".to_owned(), options.datanodes.len().min(3).to_string()),
+        ("dfs.ha.fencing.ssh.connect-timeout".to_owned(), SSH_WITHIN_MS.to_owned()),
+    ];
+    let shared: Vec<(String, String)> = shared.into_iter().chain(own).collect();
     let with_given = |mut settings: Vec<(String, String)>| {
         settings.retain(|(name, _)| given.iter().all(|(set, _)| set != name));
         settings.extend_from_slice(given);
@@ -285,6 +289,8 @@ mod tests {
             assert_eq!(target.address(), "b:8020");
             assert!(target.is_automatic().unwrap());
             assert_eq!(conf.get(&keys::HA_ZOOKEEPER_QUORUM).unwrap(), ["z:2181"]);
+            let ssh_within = conf.get(&keys::DFS_HA_FENCING_SSH_CONNECT_TIMEOUT).unwrap();
+            assert_eq!(ssh_within, std::time::Duration::from_secs(3));
         }
         let unit = std::fs::read_to_string(output.path().join("a/zerohop-zkfc.service")).unwrap();
         assert!(unit.contains("ExecStart=/usr/local/bin/zerohop zkfc --config /etc/zerohop\n"));
