@@ -1,12 +1,13 @@
 //! `up --ha`: two NameNodes, three JournalNodes and the DataNodes as processes of this machine.
 
 use std::net::{IpAddr, Ipv4Addr, TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use zerohop_client::blocking::FileSystem;
 use zerohop_client::{DatanodeReportType, SafeModeAction, User};
 use zerohop_conf::{Conf, NameNodeId, keys};
+use zerohop_daemon::process::host_name;
 use zerohop_failover::{RequestSource, ServiceState, Target};
 use zerohop_system::clock;
 
@@ -93,7 +94,7 @@ impl HaCluster {
             namenodes,
             journal_nodes,
             zookeeper: plan.zookeeper.clone(),
-            // The JournalNodes let no two write; a process that hangs is killed by its port.
+            // Nothing is killed: the JournalNodes let no two write.
             fencing: "shell(/bin/true)".to_owned(),
         };
         let conf = write_confs(&plan, &pair)?;
@@ -119,11 +120,8 @@ impl HaCluster {
             self.once("nn1", &["namenode", "-format", "-nonInteractive"]).await?;
         }
         if !self.plan.zookeeper.is_empty() {
-            // 2: it is there already.
-            let code = self.children.run("nn1", &["zkfc", "-formatZK", "-nonInteractive"]).await?;
-            if code != 0 && code != 2 {
-                return Err(self.said("nn1", "zkfc -formatZK"));
-            }
+            // What is there names the NameNode that was active when the cluster ended, with a port that may be another's now.
+            self.once("nn1", &["zkfc", "-formatZK", "-force", "-nonInteractive"]).await?;
         }
         self.start_namenode("nn1", &pair.namenodes[0].rpc).await?;
         if !second {
@@ -305,6 +303,12 @@ fn serves(conf: &Conf, datanodes: usize) -> Result<bool, zerohop_client::Error> 
     Ok(true)
 }
 
+/// Where the cluster's lock is in ZooKeeper: other clusters that use it have other directories, or run on other machines.
+fn parent_znode(directory: &Path) -> Outcome<String> {
+    let directory = directory.canonicalize()?;
+    Ok(format!("/hadoop-ha/{}{}", host_name(), directory.display()))
+}
+
 /// Writes the configuration of each daemon and of clients; that of clients.
 fn write_confs(plan: &HaPlan, pair: &Pair) -> Outcome<Conf> {
     let mut shared = pair.settings();
@@ -312,6 +316,9 @@ fn write_confs(plan: &HaPlan, pair: &Pair) -> Outcome<Conf> {
     add("hadoop.tmp.dir", &plan.directory.join("tmp").to_string_lossy());
     add("dfs.replication", &plan.datanodes.min(3).to_string());
     add("dfs.namenode.safemode.extension", "0");
+    if !plan.zookeeper.is_empty() {
+        add("ha.zookeeper.parent-znode", &parent_znode(&plan.directory)?);
+    }
     let login = User::of_process().name;
     add(&format!("hadoop.proxyuser.{login}.hosts"), "*");
     add(&format!("hadoop.proxyuser.{login}.users"), "*");

@@ -9,10 +9,10 @@ mod strangers;
 use std::process::Command;
 
 use zerohop_interop::harm::resident_kib;
-use zerohop_interop::pair::{LIMIT, Pair, other};
+use zerohop_interop::pair::{LIMIT, Pair, other, start_zookeeper};
 use zerohop_interop::process::{Process, tail};
 use zerohop_interop::tools::{self, Java};
-use zerohop_interop::{Outcome, wait};
+use zerohop_interop::{Outcome, ports, wait};
 
 /// A controller with a fencing method that is not there ends with Apache's code for it, and a line with the key and the fix.
 fn a_wrong_fencing_method_is_named(pair: &Pair) -> Outcome {
@@ -142,4 +142,34 @@ fn a_cluster_of_two_namenodes_runs_one_command_and_ends_with_its_code() {
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(7), "{said}{errors}");
     assert!(said.contains("/a\n/b\n"), "{said}{errors}");
+}
+
+/// The record of the NameNode that was active named its port of the first start: no controller made its NameNode active again.
+#[test]
+fn a_cluster_with_controllers_starts_again_with_other_ports() {
+    let directory = tools::clusters().join("failover-again");
+    let _ = std::fs::remove_dir_all(&directory);
+    std::fs::create_dir_all(&directory).unwrap();
+    let port = ports::free();
+    let _zookeeper = start_zookeeper(&directory, port).unwrap();
+    let data = directory.join("data");
+    let run = |command: &str| {
+        let mut up = Command::new(tools::zerohop().unwrap());
+        up.args(["up", "--ha", "--port", "0", "--http-port", "0", "--rest-port", "0"]);
+        up.arg("--zookeeper").arg(format!("127.0.0.1:{port}"));
+        let output = up.arg("--data").arg(&data).args(["--exec", command]).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{command}: {errors}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    run("zerohop fs -put /etc/hostname /kept");
+    let said = run("zerohop fs -cat /kept && zerohop getconf -confKey ha.zookeeper.parent-znode");
+    let kept = std::fs::read_to_string("/etc/hostname").unwrap();
+    assert!(said.contains(kept.trim_end()), "{said}");
+    // The lock of a cluster in another directory is another one.
+    let own = data.canonicalize().unwrap().display().to_string();
+    assert!(
+        said.lines().any(|line| line.starts_with("/hadoop-ha/") && line.ends_with(&own)),
+        "{said}"
+    );
 }
