@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::lease::Leases;
 use crate::namenode::{self, CLIENT_PROTOCOL, Calls, LocalNameNode, NameNode, Target};
-use crate::read::{Buffers, DeadNodes, LocalReads, Totals};
+use crate::read::{Buffers, DeadNodes, Hedge, LocalReads, Totals};
 use crate::resolved::Resolved;
 use crate::settings::Settings;
 use crate::types::DatanodeInfo;
@@ -52,6 +52,8 @@ pub(crate) struct Client {
     pub(crate) pool: Pool<Peer>,
     pub(crate) local: LocalReads,
     pub(crate) read_totals: Totals,
+    /// Where reads are hedged.
+    pub(crate) hedge: Option<Hedge>,
     /// Memory for reads that hand their bytes out.
     pub(crate) buffers: Arc<Buffers>,
     pub(crate) unreachable: DeadNodes,
@@ -102,6 +104,7 @@ impl Client {
             local: LocalReads::new(&settings, name.clone(), &user, &rpc_options),
             calls: Calls::new(&namenode, settings.umask, name.clone()),
             read_totals: Totals::default(),
+            hedge: Hedge::new(&settings.hedge),
             buffers: Arc::default(),
             rpc_options,
             leases: Leases::new(namenode.clone(), name.clone(), runtime.clone()),

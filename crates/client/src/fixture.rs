@@ -126,7 +126,7 @@ impl Cluster {
     /// Another file takes the path.
     pub(crate) fn set_file(&self, mut blocks: Vec<LocatedBlock>) {
         for block in &mut blocks {
-            block.replicas = vec![replica(u32::from(self.datanode.port))];
+            block.replicas = vec![self.datanode.replica()];
         }
         *self.blocks.lock() = blocks;
     }
@@ -177,7 +177,7 @@ struct Gate {
 }
 
 impl DataNode {
-    fn start(has: &[i64]) -> Arc<Self> {
+    pub(crate) fn start(has: &[i64]) -> Arc<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let (gate, changed) = Default::default();
@@ -191,6 +191,11 @@ impl DataNode {
             }
         });
         datanode
+    }
+
+    /// Its replica of any block.
+    pub(crate) fn replica(&self) -> Replica {
+        replica(u32::from(self.port))
     }
 
     /// Lets requests wait until [`open`](Self::open).

@@ -66,7 +66,9 @@ pub use fs::{
     ReplicaMove, ReplicaMoves, StoredBlock, Walk,
 };
 pub use namenode::{LocalAnswer, LocalNameNode};
-pub use read::{CacheStatistics, RangeCount, ReadPath, ReadReason, ReadStatistics, ZeroCopyRead};
+pub use read::{
+    CacheStatistics, HedgedReads, RangeCount, ReadPath, ReadReason, ReadStatistics, ZeroCopyRead,
+};
 pub use types::*;
 pub use zerohop_checksum::SharedBytes;
 pub use zerohop_transport::login::User;

@@ -61,6 +61,7 @@ pub(crate) struct Settings {
     pub(crate) slow_io: Duration,
     pub(crate) home_prefix: String,
     pub(crate) local: LocalSettings,
+    pub(crate) hedge: HedgeSettings,
     pub(crate) recover_lease_on_close: bool,
 }
 
@@ -86,6 +87,14 @@ pub(crate) struct LocalSettings {
     pub(crate) map: bool,
     /// Whether they are opened by their paths, the legacy way.
     pub(crate) by_path: bool,
+}
+
+/// When a second DataNode is asked for what the first one is slow to give.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HedgeSettings {
+    /// Attempts with a thread of their own; 0: no read is hedged.
+    pub(crate) pool_size: usize,
+    pub(crate) threshold: Duration,
 }
 
 impl LocalSettings {
@@ -164,6 +173,10 @@ impl Settings {
             slow_io: conf.get(&keys::DFS_CLIENT_SLOW_IO_WARNING_THRESHOLD_MS)?,
             home_prefix: conf.get(&keys::DFS_USER_HOME_DIR_PREFIX)?,
             local: LocalSettings::from_conf(conf)?,
+            hedge: HedgeSettings {
+                pool_size: count(&keys::DFS_CLIENT_HEDGED_READ_THREADPOOL_SIZE)? as usize,
+                threshold: conf.get(&keys::DFS_CLIENT_HEDGED_READ_THRESHOLD_MILLIS)?,
+            },
             recover_lease_on_close: conf
                 .get(&keys::DFS_CLIENT_WRITE_RECOVER_LEASE_ON_CLOSE_EXCEPTION)?,
         })

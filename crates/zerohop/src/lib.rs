@@ -298,19 +298,21 @@ pub use zerohop_client::{DatanodeInfo, LocatedBlock, LocatedBlocks, Replica, Sto
 
 /// ```no_run
 /// # async fn example(fs: zerohop::FileSystem) -> zerohop::Result<()> {
-/// use zerohop::{CacheStatistics, RangeCount, ReadPath, ReadReason, ReadStatistics};
+/// use zerohop::{CacheStatistics, HedgedReads, RangeCount, ReadPath, ReadReason, ReadStatistics};
 /// let statistics: ReadStatistics = fs.read_statistics();
 /// println!("{} of {} bytes locally", statistics.local_bytes(), statistics.total());
 /// for RangeCount { path, reason, bytes, .. } in statistics.ranges {
 ///     let (path, reason): (ReadPath, ReadReason) = (path, reason);
 ///     println!("{bytes} bytes by {}, because {}", path.name(), reason.name());
 /// }
-/// let replicas: CacheStatistics = fs.cache_statistics();
+/// let (replicas, hedged): (CacheStatistics, HedgedReads) = (fs.cache_statistics(), fs.hedged_reads());
 /// println!("{} replicas of this machine are open", replicas.open);
 /// # Ok(()) }
 /// ```
 ///
-pub use zerohop_client::{CacheStatistics, RangeCount, ReadPath, ReadReason, ReadStatistics};
+pub use zerohop_client::{
+    CacheStatistics, HedgedReads, RangeCount, ReadPath, ReadReason, ReadStatistics,
+};
 
 /// ```no_run
 /// # fn example(fs: zerohop::blocking::FileSystem) -> zerohop::Result<()> {

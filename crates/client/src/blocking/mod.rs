@@ -15,7 +15,7 @@ use crate::client::Client;
 use crate::error::Result;
 use crate::fs;
 use crate::namenode::wire_path;
-use crate::read::{CacheStatistics, ReadStatistics};
+use crate::read::{CacheStatistics, HedgedReads, ReadStatistics};
 use crate::runtime;
 use crate::types::{AppendOptions, CreateOptions, FileStatus, OpenOptions};
 use std::sync::Arc;
@@ -64,6 +64,11 @@ impl FileSystem {
     /// What all files opened here have read, and which way it went.
     pub fn read_statistics(&self) -> ReadStatistics {
         self.inner.read_statistics()
+    }
+
+    /// How many positional reads of all files opened here asked a second DataNode.
+    pub fn hedged_reads(&self) -> HedgedReads {
+        self.inner.hedged_reads()
     }
 
     /// How the replicas of this machine are kept open.

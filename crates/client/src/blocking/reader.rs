@@ -11,14 +11,14 @@ use std::sync::Arc;
 /// buffers make few system calls.
 pub struct FileReader {
     client: Arc<Client>,
-    file: File,
+    file: Arc<File>,
     cursor: Cursor,
 }
 
 impl FileReader {
     pub(super) fn open(client: &Arc<Client>, src: String, options: OpenOptions) -> Result<Self> {
         let file = client.wait(File::open(client, src, options))?;
-        Ok(Self { client: Arc::clone(client), file, cursor: Cursor::default() })
+        Ok(Self { client: Arc::clone(client), file: Arc::new(file), cursor: Cursor::default() })
     }
 
     /// The file's path.

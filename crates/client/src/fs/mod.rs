@@ -20,7 +20,7 @@ use crate::builder::Builder;
 use crate::client::Client;
 use crate::error::Result;
 use crate::namenode::LocalNameNode;
-use crate::read::{CacheStatistics, ReadStatistics};
+use crate::read::{CacheStatistics, Hedge, HedgedReads, ReadStatistics};
 use crate::runtime;
 use std::sync::Arc;
 use tokio::runtime::Handle;
@@ -96,6 +96,12 @@ impl FileSystem {
     /// What all files opened here have read, and which way it went.
     pub fn read_statistics(&self) -> ReadStatistics {
         self.client.read_totals.snapshot()
+    }
+
+    /// How many positional reads of all files opened here asked a second DataNode; all 0 where
+    /// `dfs.client.hedged.read.threadpool.size` is 0, as it is by default (`DFSClient.getHedgedReadMetrics`).
+    pub fn hedged_reads(&self) -> HedgedReads {
+        self.client.hedge.as_ref().map(Hedge::snapshot).unwrap_or_default()
     }
 
     /// How the replicas of this machine are kept open.

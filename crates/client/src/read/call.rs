@@ -1,14 +1,15 @@
-//! One read as a thread makes it ([`task`](super::task) has it for tasks), and how the NameNode is asked.
+//! One read as a thread makes it ([`task`](super::task) has it for tasks).
 //!
 //! [`failover`](super::failover) reads block data and stops where the NameNode has to be asked. A thread then
 //! waits for the answer, a task awaits it.
 
-use super::failover::{Asks, Attempt, Cursor, Need, Step};
+use super::failover::{Asks, Attempt, Cursor, Step};
 use super::file::File;
+use super::hedged::HedgedRead;
 use super::local::ZeroCopyRead;
+use super::steps::range;
 use crate::error::Result;
-use crate::types::LocatedBlock;
-use zerohop_system::clock;
+use std::sync::Arc;
 
 impl File {
     /// Reads at the cursor, which moves; 0 at the end of the file. What was read before a failure
@@ -21,26 +22,27 @@ impl File {
     }
 
     /// Reads at `offset`, as far as the file goes, with its own connections. Blocks the thread.
-    pub(crate) fn read_at(&self, offset: u64, out: &mut [u8]) -> Result<usize> {
+    pub(crate) fn read_at(self: &Arc<Self>, offset: u64, out: &mut [u8]) -> Result<usize> {
         match self.read_open_replica(offset, out) {
             Some(read) => Ok(read),
             None => self.read_at_the_long_way(offset, out, true),
         }
     }
 
-    /// Reads at `offset` from a replica that is open here; `None` where that cannot be.
-    #[inline]
-    pub(crate) fn read_open_replica(&self, offset: u64, out: &mut [u8]) -> Option<usize> {
-        self.known.read(&self.counters, offset, out, self.verify_local)
-    }
-
     /// `waits`: where no replica can be read, the NameNode is asked again after a while.
     pub(super) fn read_at_the_long_way(
-        &self,
+        self: &Arc<Self>,
         offset: u64,
         out: &mut [u8],
         waits: bool,
     ) -> Result<usize> {
+        match HedgedRead::begin(self, waits) {
+            Some(hedged) => self.client.wait(hedged.read_at(offset, out)),
+            None => self.read_at_on_this_thread(offset, out, waits),
+        }
+    }
+
+    fn read_at_on_this_thread(&self, offset: u64, out: &mut [u8], waits: bool) -> Result<usize> {
         let mut cursor = Cursor::at(offset);
         let (filled, result) = self.finish(&mut cursor, range(waits), out);
         self.keep_connection(cursor.open.take());
@@ -61,7 +63,7 @@ impl File {
             return Ok(mapped);
         }
         // This opens the replica, and fails over if it is bad.
-        let read = self.read_at_the_long_way(offset, &mut [0], true)?;
+        let read = self.read_at_on_this_thread(offset, &mut [0], true)?;
         match read_mapped() {
             Ok(Some(mapped)) => Ok(mapped),
             _ if read == 0 => Ok(ZeroCopyRead::copied(Vec::new())),
@@ -70,7 +72,10 @@ impl File {
                 let end = self.located_at(offset).map_or(self.len(), |block| block.end());
                 let rest = end.saturating_sub(offset);
                 let mut bytes = vec![0; len.min(usize::try_from(rest).unwrap_or(usize::MAX))];
-                let read = self.read_at(offset, &mut bytes)?;
+                let read = match self.read_open_replica(offset, &mut bytes) {
+                    Some(read) => read,
+                    None => self.read_at_on_this_thread(offset, &mut bytes, true)?,
+                };
                 bytes.truncate(read);
                 Ok(ZeroCopyRead::copied(bytes))
             }
@@ -89,7 +94,7 @@ impl File {
                 Step::Done(result) => break result,
                 Step::Needs(need) => need,
             };
-            if let Err(error) = self.client.wait(self.meet(need, &mut attempt)) {
+            if let Err(error) = self.client.wait(need.meet(self, &mut attempt)) {
                 break Err(error);
             }
         };
@@ -99,36 +104,4 @@ impl File {
         }
         (attempt.filled, result)
     }
-
-    /// Asks for what a read needs.
-    pub(super) async fn meet(&self, need: Need, attempt: &mut Attempt) -> Result<()> {
-        match need {
-            Need::Locations(offset) => self.locate(offset).await,
-            Need::Token(offset) => self.relocate(offset).await,
-            Need::Paths { block, node } => {
-                attempt.tried.set_told(self.client.local.ask_for_paths(&block, &node).await);
-                Ok(())
-            }
-            Need::OtherReplicas { offset, nodes, wait } => {
-                clock::sleep(wait).await;
-                self.dead.remove(nodes.iter());
-                self.client.unreachable.remove(nodes.iter());
-                self.relocate(offset).await
-            }
-        }
-    }
-
-    /// Reports corrupt replicas to the NameNode.
-    pub(super) async fn report(&self, corrupt: Vec<LocatedBlock>) {
-        if let Err(error) = self.client.namenode.report_bad_blocks(corrupt).await {
-            tracing::warn!("Corrupt replicas of {} could not be reported: {error}", self.src);
-        }
-    }
-}
-
-/// A read of what is asked for. `waits`: where no replica can be read, the NameNode is asked again after a
-/// while.
-pub(super) fn range(waits: bool) -> Attempt {
-    let attempt = Attempt::new(Asks::Range);
-    if waits { attempt } else { attempt.without_waits() }
 }

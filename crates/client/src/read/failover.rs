@@ -1,7 +1,7 @@
 //! The one retry loop of reading: next replica, bad replica noted, other locations after a wait.
 //!
 //! Nothing here makes an RPC: a read that needs one stops with a [`Need`], and continues when that was
-//! met ([`call`](super::call)).
+//! met ([`steps`](super::steps)).
 
 use super::ahead;
 use super::block::BlockReader;
@@ -209,18 +209,27 @@ impl File {
         pos: u64,
         tried: &mut Tried,
     ) -> std::result::Result<(LocatedBlock, Replica), Stop> {
+        if tried.is_beaten() {
+            return Err(Stop::Failed(Error::plain("another replica was faster")));
+        }
         let Some(block) = self.located_at(pos) else {
             return Err(Stop::Needs(Need::Locations(pos)));
         };
-        let is_dead = |node: &DatanodeInfo| {
-            self.dead.contains(node) || self.client.unreachable.contains(node)
-        };
-        let usable =
-            |node: &DatanodeInfo| !tried.has_failed(node) && (!is_dead(node) || self.is_back(node));
-        match block.replicas.iter().find(|replica| usable(&replica.node)).cloned() {
+        match self.usable_replica(&block, tried) {
             Some(replica) => Ok((block, replica)),
             None => Err(self.begin_round(&block, pos, tried)),
         }
+    }
+
+    /// The first replica that was not tried yet and whose DataNode did not fail lately.
+    pub(super) fn usable_replica(&self, block: &LocatedBlock, tried: &Tried) -> Option<Replica> {
+        let is_dead = |node: &DatanodeInfo| {
+            self.dead.contains(node) || self.client.unreachable.contains(node)
+        };
+        let is_usable = |node: &DatanodeInfo| {
+            !tried.has_failed(node) && (!is_dead(node) || self.is_back(node)) && tried.choose(node)
+        };
+        block.replicas.iter().find(|replica| is_usable(&replica.node)).cloned()
     }
 
     /// Whether a DataNode of this machine that was given up answers again: local reads do not wait
@@ -239,7 +248,7 @@ impl File {
     fn begin_round(&self, block: &LocatedBlock, offset: u64, tried: &mut Tried) -> Stop {
         let settings = &self.client.settings;
         let Some(rounds) = tried.begin_round(settings.acquire_failures_max) else {
-            return Stop::Failed(self.missing(block, tried));
+            return Stop::Failed(missing(&self.src, block, tried));
         };
         let wait = wait_time(settings.retry_window, rounds, random::f64());
         tracing::warn!(
@@ -256,21 +265,6 @@ impl File {
         );
         let nodes = block.nodes().cloned().collect();
         Stop::Needs(Need::OtherReplicas { offset, nodes, wait })
-    }
-
-    fn missing(&self, block: &LocatedBlock, tried: &Tried) -> Error {
-        let locations: Vec<String> = block.replicas.iter().map(Replica::to_string).collect();
-        let last = tried.last_error().unwrap_or("no DataNode has it");
-        Error::new(
-            ErrorKind::Corrupt,
-            format!(
-                "Could not obtain block: {} file={} No live nodes contain current block Block \
-                 locations: {} ({last})",
-                block.block,
-                self.src,
-                locations.join(" ")
-            ),
-        )
     }
 
     /// Judges a failed read. A local replica that the DataNode took back is asked for again; one
@@ -299,6 +293,10 @@ impl File {
         if matches!(error, ReadError::Unreachable(_)) {
             self.client.unreachable.add(&replica.node);
         }
+        // Its connection was shut down: the DataNode is slow, no more.
+        if tried.is_beaten() {
+            return;
+        }
         tracing::warn!(
             "Reading {} of {} from {} failed: {error}",
             block.block,
@@ -318,6 +316,21 @@ impl File {
             self.client.pool.put(addr, stream);
         }
     }
+}
+
+fn missing(src: &str, block: &LocatedBlock, tried: &Tried) -> Error {
+    let locations: Vec<String> = block.replicas.iter().map(Replica::to_string).collect();
+    let last = tried.last_error().unwrap_or("no DataNode has it");
+    Error::new(
+        ErrorKind::Corrupt,
+        format!(
+            "Could not obtain block: {} file={} No live nodes contain current block Block \
+             locations: {} ({last})",
+            block.block,
+            src,
+            locations.join(" ")
+        ),
+    )
 }
 
 /// Reads on to `pos` where it is near and in the range that is open.

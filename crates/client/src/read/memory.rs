@@ -19,9 +19,22 @@ pub(crate) const INLINE_MAX: usize = 256 << 10;
 #[derive(Clone)]
 pub(crate) struct TaskFile(Arc<File>);
 
+impl File {
+    /// Reads at `offset` from a replica that is open here; `None` where that cannot be.
+    #[inline]
+    pub(crate) fn read_open_replica(&self, offset: u64, out: &mut [u8]) -> Option<usize> {
+        self.known.read(&self.counters, offset, out, self.verify_local)
+    }
+}
+
 impl TaskFile {
     pub(crate) fn new(file: File) -> Self {
         Self(Arc::new(file))
+    }
+
+    /// A file that threads read, too.
+    pub(super) fn of(file: &Arc<File>) -> Self {
+        Self(Arc::clone(file))
     }
 
     pub(crate) fn file(&self) -> &Arc<File> {

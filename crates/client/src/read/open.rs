@@ -46,7 +46,16 @@ impl File {
         };
         let over_domain =
             self.client.settings.local.data_traffic && tried.without_local().is_none();
-        let remote = self.connect_and_open(block, replica, offset, len, over_domain)?;
+        let request = RangeRequest {
+            block,
+            offset,
+            len,
+            verify: self.verify != Verify::None,
+            client_name: &self.client.name,
+            packet_len_max: self.client.settings.packet_len_max,
+            contender: tried.contender(),
+        };
+        let remote = self.connect_and_open(&replica.node, &request, over_domain)?;
         let reason = why.reason;
         self.counters.opened(remote.path(), why);
         Ok(BlockReader::Remote(Box::new(remote), reason))
@@ -84,31 +93,21 @@ impl File {
     /// mean that the DataNode failed.
     fn connect_and_open(
         &self,
-        block: &LocatedBlock,
-        replica: &Replica,
-        offset: u64,
-        len: u64,
+        node: &DatanodeInfo,
+        request: &RangeRequest<'_>,
         over_domain: bool,
     ) -> std::result::Result<RemoteBlock, ReadError> {
         let client = &self.client;
-        let request = RangeRequest {
-            block,
-            offset,
-            len,
-            verify: self.verify != Verify::None,
-            client_name: &client.name,
-            packet_len_max: client.settings.packet_len_max,
-        };
         if over_domain {
-            match self.open_over_domain(&replica.node, &request) {
+            match self.open_over_domain(node, request) {
                 Err(ReadError::Failed(error)) => {
-                    tracing::debug!("not over the domain socket of {}: {error}", replica.node);
+                    tracing::debug!("not over the domain socket of {node}: {error}");
                 }
                 other => return other,
             }
         }
-        let addr = client.transfer_addr(&replica.node).map_err(ReadError::Unreachable)?;
-        if let Some(opened) = self.open_on_kept(&Peer::Tcp(addr), &request) {
+        let addr = client.transfer_addr(node).map_err(ReadError::Unreachable)?;
+        if let Some(opened) = self.open_on_kept(&Peer::Tcp(addr), request) {
             return opened;
         }
         let settings = &client.settings;
@@ -126,7 +125,7 @@ impl File {
             false => ReadError::Unreachable(error),
         })?;
         let path = tcp_path_of(&stream, addr);
-        RemoteBlock::open(stream, Peer::Tcp(addr), path, &request)
+        RemoteBlock::open(stream, Peer::Tcp(addr), path, request)
     }
 
     fn open_over_domain(
@@ -155,7 +154,7 @@ impl File {
                 Peer::Tcp(far) => tcp_path_of(&stream, *far),
             };
             match RemoteBlock::open(stream, peer.clone(), path, request) {
-                Err(ReadError::Failed(error)) if is_stale(&error) => {}
+                Err(ReadError::Failed(error)) if is_stale(&error) && !request.is_beaten() => {}
                 other => return Some(other),
             }
         }

@@ -5,6 +5,7 @@
 
 use super::local_outcome::LocalError;
 use super::plan::ReadPath;
+use super::race::{Contender, Watched};
 use crate::client::Peer;
 use crate::spans;
 use crate::types::LocatedBlock;
@@ -76,6 +77,15 @@ pub(super) struct RangeRequest<'a> {
     pub(super) verify: bool,
     pub(super) client_name: &'a str,
     pub(super) packet_len_max: usize,
+    /// Of a hedged read: the connection is shut down when the other side was faster.
+    pub(super) contender: Option<&'a Contender>,
+}
+
+impl RangeRequest<'_> {
+    /// Whether nobody waits for the range any more.
+    pub(super) fn is_beaten(&self) -> bool {
+        self.contender.is_some_and(Contender::is_beaten)
+    }
 }
 
 pub(super) struct RemoteBlock {
@@ -93,6 +103,7 @@ pub(super) struct RemoteBlock {
     chunk: Vec<u8>,
     chunk_taken: usize,
     is_finished: bool,
+    _watched: Option<Watched>,
     /// Of the request; it ends with this.
     _span: Span,
 }
@@ -138,6 +149,7 @@ impl RemoteBlock {
         request: &RangeRequest<'_>,
         span: Span,
     ) -> Result<Self, ReadError> {
+        let watched = request.contender.map(|contender| contender.watch(&stream)).transpose()?;
         (&stream).write_all(&encode(request))?;
         let mut ahead = Ahead::default();
         let answer = read_answer(&stream, &mut ahead)?;
@@ -161,6 +173,7 @@ impl RemoteBlock {
             chunk: Vec::new(),
             chunk_taken: 0,
             is_finished: false,
+            _watched: watched,
             _span: span,
         })
     }

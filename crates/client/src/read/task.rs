@@ -2,28 +2,20 @@
 //! blocking calls, and the NameNode is asked from the task.
 
 use super::buffers::Buffer;
-use super::call::range;
-use super::failover::{Asks, Attempt, Cursor, Need, Step};
+use super::failover::{Asks, Attempt, Cursor};
+use super::hedged::HedgedRead;
 use super::memory::TaskFile;
 use super::ranges::scatter;
+use super::steps::range;
 use super::vectored::borrowed;
 use crate::error::Result;
 use bytes::Bytes;
-use std::sync::Arc;
 
 /// What a sequential read ended with: the bytes in front of a failure count.
 pub(crate) struct Fetched {
     pub(crate) cursor: Cursor,
     pub(crate) bytes: Bytes,
     pub(crate) result: Result<()>,
-}
-
-/// What an attempt ended with.
-struct Finished {
-    cursor: Cursor,
-    buffer: Buffer,
-    filled: usize,
-    result: Result<()>,
 }
 
 impl TaskFile {
@@ -49,7 +41,7 @@ impl TaskFile {
             return Ok(bytes);
         }
         let (buffer, filled) =
-            self.read_range(offset, self.file().client.buffers.take(len), true).await?;
+            self.read_or_hedge(offset, self.file().client.buffers.take(len), true).await?;
         Ok(buffer.into_bytes(filled))
     }
 
@@ -84,66 +76,27 @@ impl TaskFile {
     /// Reads exactly the buffer at `offset`.
     async fn fill(&self, offset: u64, buffer: Buffer, waits: bool) -> Result<Buffer> {
         let len = buffer.as_ref().len();
-        let (buffer, read) = self.read_range(offset, buffer, waits).await?;
+        let (buffer, read) = self.read_or_hedge(offset, buffer, waits).await?;
         if read == len {
             return Ok(buffer);
         }
         Err(self.file().ends_early(&(offset..offset.saturating_add(len as u64))))
     }
 
-    /// Reads at `offset`, as far as the file goes. `waits`: where no replica can be read, the NameNode is
-    /// asked again after a while.
-    async fn read_range(
+    /// Reads at `offset`, as far as the file goes, hedged where that is configured. `waits`: where no replica can be
+    /// read, the NameNode is asked again after a while.
+    async fn read_or_hedge(
         &self,
         offset: u64,
-        buffer: Buffer,
+        mut buffer: Buffer,
         waits: bool,
     ) -> Result<(Buffer, usize)> {
-        let mut read = self.finish(Cursor::at(offset), offset, range(waits), buffer).await?;
-        self.file().keep_connection(read.cursor.open.take());
-        read.result.map(|()| (read.buffer, read.filled))
-    }
-
-    /// Reads to the end of an attempt, from `pos`.
-    async fn finish(
-        &self,
-        cursor: Cursor,
-        pos: u64,
-        attempt: Attempt,
-        buffer: Buffer,
-    ) -> Result<Finished> {
-        let mut state = (cursor, attempt, buffer);
-        // OpenReplica before the first step: a thread would only come back to say so.
-        let is_unknown = pos < self.file().len() && self.file().located_at(pos).is_none();
-        let mut need = is_unknown.then_some(Need::Locations(pos));
-        let mut start = Some(pos);
-        let result = loop {
-            if let Some(need) = need.take()
-                && let Err(error) = self.file().meet(need, &mut state.1).await
-            {
-                break Err(error);
+        match HedgedRead::begin(self.file(), waits) {
+            Some(hedged) => {
+                let filled = hedged.read_at(offset, buffer.as_mut()).await?;
+                Ok((buffer, filled))
             }
-            let (file, (mut cursor, mut attempt, mut buffer)) = (Arc::clone(self.file()), state);
-            let start = start.take();
-            let work = move || {
-                if let Some(pos) = start {
-                    file.seek(&mut cursor, pos);
-                }
-                let step = file.advance(&mut cursor, &mut attempt, buffer.as_mut());
-                Ok((step, (cursor, attempt, buffer)))
-            };
-            let (step, back) = self.file().client.on_thread(work).await?;
-            state = back;
-            match step {
-                Step::Done(result) => break result,
-                Step::Needs(found) => need = Some(found),
-            }
-        };
-        let (cursor, mut attempt, buffer) = state;
-        let corrupt = attempt.tried.take_corrupt();
-        if !corrupt.is_empty() {
-            self.file().report(corrupt).await;
+            None => self.read_range(offset, range(waits), buffer).await,
         }
-        Ok(Finished { cursor, buffer, filled: attempt.filled, result })
     }
 }

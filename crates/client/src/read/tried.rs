@@ -3,8 +3,10 @@
 use super::local::ToldPaths;
 use super::local_outcome::LocalError;
 use super::plan::{NotLocal, ReadReason};
+use super::race::{Contender, Lost};
 use super::suspects::Suspects;
 use crate::types::{DatanodeInfo, LocatedBlock, Replica};
+use tokio::sync::OwnedSemaphorePermit;
 
 /// How often a local replica that was taken back is asked for again in one read.
 const REOPENS_MAX: u32 = 3;
@@ -27,6 +29,8 @@ pub(super) struct Tried {
     /// A DataNode's answer about the paths of the next replica's files, if files are opened by their paths.
     told: Option<ToldPaths>,
     last_error: Option<String>,
+    /// Set for an attempt of a hedged read.
+    contender: Option<Contender>,
 }
 
 impl Tried {
@@ -49,11 +53,13 @@ impl Tried {
         error: String,
         is_corrupt: bool,
     ) {
-        self.last_error = Some(error);
         self.nodes.push(replica.node.clone());
-        if is_corrupt {
-            self.suspects.add(block, replica);
+        match &self.contender {
+            Some(contender) => contender.note_failure(block, replica, &error, is_corrupt),
+            None if is_corrupt => self.suspects.add(block, replica),
+            None => {}
         }
+        self.last_error = Some(error);
     }
 
     /// What the last replica failed with.
@@ -116,6 +122,38 @@ impl Tried {
     /// Takes the answer about the paths of a replica's files.
     pub(super) fn take_told(&mut self) -> Option<ToldPaths> {
         self.told.take()
+    }
+
+    /// Makes this an attempt of a hedged read.
+    pub(super) fn contend(&mut self, contender: Contender) {
+        self.contender = Some(contender);
+    }
+
+    /// Keeps a place in the pool of hedged reads as long as this attempt lasts.
+    pub(super) fn hold(&mut self, permit: Option<OwnedSemaphorePermit>) {
+        if let Some(contender) = &mut self.contender {
+            contender.hold(permit);
+        }
+    }
+
+    /// This attempt's side of a hedged read, if it is one of a hedged read.
+    pub(super) fn contender(&self) -> Option<&Contender> {
+        self.contender.as_ref()
+    }
+
+    /// Chooses a DataNode; false if the other attempt of a hedged read has chosen it.
+    pub(super) fn choose(&self, node: &DatanodeInfo) -> bool {
+        self.contender.as_ref().is_none_or(|contender| contender.choose(node))
+    }
+
+    /// Whether the other attempt of a hedged read was faster.
+    pub(super) fn is_beaten(&self) -> bool {
+        self.contender.as_ref().is_some_and(Contender::is_beaten)
+    }
+
+    /// Goes on where both attempts of a hedged read have failed.
+    pub(super) fn continue_after(&mut self, lost: Lost) {
+        (self.nodes, self.suspects, self.last_error) = (lost.nodes, lost.suspects, lost.last_error);
     }
 
     /// Takes the corrupt replicas that are reported to the NameNode.

@@ -6,6 +6,7 @@ use super::ranges::{Ranges, extent, scatter, together};
 use crate::error::{Error, Result};
 use std::io;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Ranges of a DataNode with a smaller gap are read together
 /// (`PositionedReadable.minSeekForVectorReads`).
@@ -30,7 +31,7 @@ fn sorted(count: usize, extent: impl Fn(usize) -> Range<u64>) -> Vec<usize> {
 impl File {
     /// Reads several ranges, each exactly, those of open replicas first. All are tried even
     /// if one fails; then the first error is returned.
-    pub(crate) fn read_ranges(&self, ranges: Ranges<'_, '_>) -> Result<()> {
+    pub(crate) fn read_ranges(self: &Arc<Self>, ranges: Ranges<'_, '_>) -> Result<()> {
         let left = self.read_known_ranges(ranges);
         let len = self.len();
         let (left, beyond): (Vec<_>, Vec<_>) =
@@ -56,7 +57,7 @@ impl File {
     /// One of several that are read as one may be bad, or what lies between them: then each is read
     /// alone. After a first failure nothing is waited for any more.
     fn read_together(
-        &self,
+        self: &Arc<Self>,
         ranges: Ranges<'_, '_>,
         some: &[usize],
         all: &Range<u64>,
@@ -81,12 +82,12 @@ impl File {
     }
 
     /// Reads exactly `buffer` at `offset`.
-    pub(crate) fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+    pub(crate) fn read_exact_at(self: &Arc<Self>, offset: u64, buffer: &mut [u8]) -> Result<()> {
         self.fill(offset, buffer, true)
     }
 
     /// The same; `waits`: where no replica can be read, the NameNode is asked again after a while.
-    fn fill(&self, offset: u64, buffer: &mut [u8], waits: bool) -> Result<()> {
+    fn fill(self: &Arc<Self>, offset: u64, buffer: &mut [u8], waits: bool) -> Result<()> {
         let read = match self.read_open_replica(offset, buffer) {
             Some(read) => read,
             None => self.read_at_the_long_way(offset, buffer, waits)?,

@@ -123,9 +123,9 @@ keys! {
     DFS_CLIENT_SOCKETCACHE_CAPACITY: i32 = "dfs.client.socketcache.capacity", "16", Plain;
     /// How long a connection to a DataNode is kept.
     DFS_CLIENT_SOCKETCACHE_EXPIRYMSEC: Duration = "dfs.client.socketcache.expiryMsec", "3000", Millis;
-    /// Hedged reads in flight at most; 0 turns them off.
+    /// Attempts of hedged positional reads at a time; 0 turns hedged reads off.
     DFS_CLIENT_HEDGED_READ_THREADPOOL_SIZE: i32 = "dfs.client.hedged.read.threadpool.size", "0", Plain;
-    /// Wait for the first replica before a second one is asked.
+    /// How long a positional read waits for the first DataNode before it asks a second one.
     DFS_CLIENT_HEDGED_READ_THRESHOLD_MILLIS: Duration = "dfs.client.hedged.read.threshold.millis", "500", Millis;
     /// Buffer of a remote read.
     DFS_CLIENT_BLOCK_READER_REMOTE_BUFFER_SIZE: i32 = "dfs.client.block.reader.remote.buffer.size", "512", Bytes;

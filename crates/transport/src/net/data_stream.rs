@@ -47,6 +47,11 @@ impl DataStream {
         Ok(Self { socket: domain::connect(path, timeout)? })
     }
 
+    /// The same connection again, so that one thread can [shut it down](Self::shutdown) while another one waits in it.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(Self { socket: self.socket.try_clone()? })
+    }
+
     /// The address of the other end, if it is one of TCP.
     pub fn peer_addr(&self) -> Option<SocketAddr> {
         self.socket.peer_addr().ok()?.as_socket()
