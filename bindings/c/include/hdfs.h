@@ -862,8 +862,8 @@ int hdfsFileClearReadStatistics(hdfsFile file);
 void hdfsFileFreeReadStatistics(struct hdfsReadStatistics *stats);
 
 /*
- Hedged reads, to be freed with hdfsFreeHedgedReadMetrics(): this client sends none, so all counts are 0. 0, or -1 with
- errno.
+ The hedged reads of this file system's client, to be freed with hdfsFreeHedgedReadMetrics(): all counts are 0 where
+ dfs.client.hedged.read.threadpool.size is. 0, or -1 with errno.
 
  # Safety
  `metrics` is NULL or the place of a pointer.

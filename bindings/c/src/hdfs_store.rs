@@ -3,7 +3,9 @@
 use crate::failure::{Failure, Result};
 use crate::store::{BlockHosts, Creation, Info, Input, Output, Store};
 use zerohop::blocking::{FileReader, FileSystem, FileWriter};
-use zerohop::{AppendOptions, CreateOptions, FileStatus, ReadStatistics, ZeroCopyRead};
+use zerohop::{
+    AppendOptions, CreateOptions, FileStatus, HedgedReads, ReadStatistics, ZeroCopyRead,
+};
 use zerohop_conf::{Conf, keys};
 
 pub(crate) struct HdfsStore {
@@ -118,6 +120,10 @@ impl Store for HdfsStore {
     fn capacity(&self) -> Result<(u64, u64)> {
         let stats = self.fs.fs_stats()?;
         Ok((stats.capacity, stats.used))
+    }
+
+    fn hedged_reads(&self) -> HedgedReads {
+        self.fs.hedged_reads()
     }
 }
 

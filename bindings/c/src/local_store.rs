@@ -7,7 +7,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
-use zerohop::{ReadStatistics, ZeroCopyRead};
+use zerohop::{HedgedReads, ReadStatistics, ZeroCopyRead};
 
 /// The block size that Hadoop says files of this machine have (`fs.local.block.size`).
 const BLOCK_SIZE: u64 = 32 << 20;
@@ -190,6 +190,10 @@ impl Store for LocalStore {
     fn capacity(&self) -> Result<(u64, u64)> {
         let found = rustix::fs::statvfs("/").map_err(std::io::Error::from)?;
         Ok((found.f_blocks * found.f_frsize, (found.f_blocks - found.f_bfree) * found.f_frsize))
+    }
+
+    fn hedged_reads(&self) -> HedgedReads {
+        HedgedReads::default()
     }
 }
 

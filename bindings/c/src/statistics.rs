@@ -118,8 +118,8 @@ pub unsafe extern "C" fn hdfsFileFreeReadStatistics(stats: *mut hdfsReadStatisti
     unsafe { memory::free(stats) };
 }
 
-/// Hedged reads, to be freed with hdfsFreeHedgedReadMetrics(): this client sends none, so all counts are 0. 0, or -1 with
-/// errno.
+/// The hedged reads of this file system's client, to be freed with hdfsFreeHedgedReadMetrics(): all counts are 0 where
+/// dfs.client.hedged.read.threadpool.size is. 0, or -1 with errno.
 ///
 /// # Safety
 /// `metrics` is NULL or the place of a pointer.
@@ -129,11 +129,19 @@ pub unsafe extern "C" fn hdfsGetHedgedReadMetrics(
     metrics: *mut *mut hdfsHedgedReadMetrics,
 ) -> c_int {
     run(-1, || {
-        FILE_SYSTEMS.get(fs)?;
+        let hedged = FILE_SYSTEMS.get(fs)?.store.hedged_reads();
         // SAFETY: as the caller promises.
         let metrics = unsafe { metrics.as_mut() };
         let metrics = metrics.ok_or_else(|| Failure::invalid("metrics is NULL"))?;
-        *metrics = memory::zeroed(1)?;
+        let place = memory::zeroed::<hdfsHedgedReadMetrics>(1)?;
+        let counts = hdfsHedgedReadMetrics {
+            hedgedReadOps: hedged.ops,
+            hedgedReadOpsWin: hedged.wins,
+            hedgedReadOpsInCurThread: hedged.ops_in_current_thread,
+        };
+        // SAFETY: there is room for one, which nobody else knows of yet.
+        unsafe { place.write(counts) };
+        *metrics = place;
         Ok(0)
     })
 }

@@ -4,7 +4,7 @@ use crate::failure::Result;
 use crate::handles::Handles;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use zerohop::{ReadStatistics, ZeroCopyRead};
+use zerohop::{HedgedReads, ReadStatistics, ZeroCopyRead};
 
 /// How a file is made.
 #[derive(Clone, Copy, Debug, Default)]
@@ -89,6 +89,7 @@ pub(crate) trait Store: Send + Sync {
     fn default_block_size(&self, path: &str) -> Result<u64>;
     /// Bytes that there is room for, and bytes used.
     fn capacity(&self) -> Result<(u64, u64)>;
+    fn hedged_reads(&self) -> HedgedReads;
 }
 
 /// What a file system's handle stands for.
