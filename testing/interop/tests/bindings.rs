@@ -46,6 +46,7 @@ fn a_c_program_reads_and_writes_locally_and_over_tcp() {
     let program = program.display();
     let said = on_ours(&format!("{program} local && {program} remote"));
     assert_eq!(said.matches("all well").count(), 2, "{said}");
+    assert_eq!(said.matches("hedged").count(), 2, "{said}");
 }
 
 #[test]

@@ -231,6 +231,41 @@ static void paths(hdfsFS fs) {
     hdfsFreeHedgedReadMetrics(metrics);
 }
 
+/* Each block is asked of a second DataNode at once, where there is one. */
+static void hedged(hdfsFS fs) {
+    struct hdfsBuilder *builder = hdfsNewBuilder();
+    CHECK(builder);
+    hdfsBuilderSetNameNode(builder, uri);
+    hdfsBuilderSetForceNewInstance(builder);
+    CHECK(hdfsBuilderConfSetStr(builder, "dfs.client.read.shortcircuit", "false") == 0);
+    CHECK(hdfsBuilderConfSetStr(builder, "dfs.client.hedged.read.threadpool.size", "4") == 0);
+    CHECK(hdfsBuilderConfSetStr(builder, "dfs.client.hedged.read.threshold.millis", "0") == 0);
+    hdfsFS hedging = hdfsBuilderConnect(builder);
+    CHECK(hedging);
+    char ***hosts = hdfsGetHosts(fs, "/c/g", 0, 1);
+    CHECK(hosts && hosts[0] && hosts[0][0]);
+    int has_others = hosts[0][1] != NULL;
+    hdfsFreeHosts(hosts);
+    char *data = malloc(SIZE);
+    uint64_t ops = 0;
+    for (int i = 0; ops == 0 && i < (has_others ? 1000 : 3); i++) {
+        hdfsFile file = hdfsOpenFile(hedging, "/c/g", O_RDONLY, 0, 0, 0);
+        CHECK(file && hdfsPread(hedging, file, 0, data, SIZE) == SIZE);
+        check_bytes(data, 0, SIZE);
+        CHECK(hdfsCloseFile(hedging, file) == 0);
+        struct hdfsHedgedReadMetrics *metrics;
+        CHECK(hdfsGetHedgedReadMetrics(hedging, &metrics) == 0);
+        ops = metrics->hedgedReadOps;
+        CHECK(metrics->hedgedReadOpsWin <= ops && metrics->hedgedReadOpsInCurThread == 0);
+        hdfsFreeHedgedReadMetrics(metrics);
+    }
+    CHECK((ops > 0) == has_others);
+    if (has_others)
+        puts("hedged");
+    free(data);
+    CHECK(hdfsDisconnect(hedging) == 0);
+}
+
 static void zero_copy(hdfsFS fs) {
     hdfsFile file = hdfsOpenFile(fs, "/c/g", O_RDONLY, 0, 0, 0);
     struct hadoopRzOptions *options = hadoopRzOptionsAlloc();
@@ -329,6 +364,7 @@ int main(int argc, char **argv) {
     hdfsDelete(fs, "/c", 1);
     files(fs);
     paths(fs);
+    hedged(fs);
     zero_copy(fs);
     threads(fs);
     if (!is_slow)

@@ -9,6 +9,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
 
+use crate::hedged;
 use crate::place::SocketDirectory;
 use crate::ranges;
 use zerohop_client::blocking::{FileReader, FileSystem};
@@ -388,6 +389,7 @@ fn all(namenode: Kind, datanodes: Kind) {
             loosened_directory(cluster, sockets.path()).at("a loosened directory")?;
             deletion(&fs).at("deletion")?;
             hurt_replicas(cluster, &fs).at("hurt replicas")?;
+            hedged::a_frozen_datanode(cluster).at("a frozen DataNode")?;
             ranges::one_that_is_bad(cluster).at("one range that is bad")?;
             restarted_datanode(cluster).at("a restarted DataNode")?;
             check(&fs, "/ways", 1, LEN)

@@ -4,6 +4,7 @@
 mod cached;
 mod client;
 mod container;
+mod hedged;
 mod java;
 mod misfortune;
 mod moved;

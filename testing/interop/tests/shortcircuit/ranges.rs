@@ -13,7 +13,7 @@ const NO_MAP: (&str, &str) = ("dfs.client.mmap.enabled", "false");
 const SOON: (&str, &str) = ("dfs.client.retry.window.base", "10");
 
 /// Whether a buffer holds what was written at its place.
-fn is_right(seed: u64, at: u64, read: &[u8]) -> bool {
+pub fn is_right(seed: u64, at: u64, read: &[u8]) -> bool {
     let mut want = vec![0; read.len()];
     content::fill(seed, at, &mut want);
     read == want
