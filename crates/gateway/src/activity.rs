@@ -43,7 +43,15 @@ impl RestActivity {
     pub(crate) fn record(&self, address: &str) -> Record {
         let source = format!("ServerActivity-{}", address.replace(':', "-"));
         let mut record = Record::new(source, "httpfsserver", "httpfs");
-        for (name, help, counter) in [
+        for (name, help, counter) in self.counters() {
+            record.counter(name, help, counter);
+        }
+        record
+    }
+
+    /// Name, meaning and number of each figure.
+    pub(crate) fn counters(&self) -> [(&'static str, &'static str, &Counter); 11] {
+        [
             ("BytesWritten", "Bytes of CREATE and APPEND", &self.bytes_written),
             ("BytesRead", "Bytes of OPEN", &self.bytes_read),
             ("OpsCreate", "Files created", &self.created),
@@ -55,11 +63,13 @@ impl RestActivity {
             ("OpsOpen", "Files read", &self.opened),
             ("OpsListing", "Listings", &self.listed),
             ("OpsStat", "Questions about a path", &self.asked),
-        ] {
-            record.counter(name, help, counter);
-        }
-        record
+        ]
     }
+}
+
+/// Whether a figure counts bytes; the others count operations.
+pub(crate) fn is_bytes(name: &str) -> bool {
+    name.starts_with("Bytes")
 }
 
 #[cfg(test)]

@@ -47,8 +47,9 @@ pub(crate) fn router(host: Arc<HttpFs>, threads: usize) -> Router {
     let threads = HandlerThreads::new(threads);
     let explorer = explorer::router(Arc::clone(&host));
     let pages = Router::new()
-        .route("/", get(async || Redirect::temporary(explorer::ADDRESS)))
-        .route("/index.html", get(async || Redirect::temporary(explorer::ADDRESS)))
+        .route("/", get(overview))
+        .route("/index.html", get(async || Redirect::temporary("/")))
+        .with_state(Arc::clone(&host))
         .merge(standard_pages(Arc::clone(&host), &threads))
         .merge(shared_pages(Arc::clone(&host), &threads))
         .fallback_service(explorer);
@@ -56,6 +57,10 @@ pub(crate) fn router(host: Arc<HttpFs>, threads: usize) -> Router {
     port.pages.mount(pages);
     port.rest.mount(face::router(host));
     Router::new().fallback(answer).with_state(Arc::new(port))
+}
+
+async fn overview(State(host): State<Arc<HttpFs>>) -> impl IntoResponse {
+    PageOwner::site(&*host).page("Overview", "/", &host.overview())
 }
 
 async fn answer(State(port): State<Arc<Port>>, request: Request<Body>) -> Response {

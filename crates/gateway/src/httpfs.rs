@@ -13,18 +13,29 @@ use crate::explorer::ExplorerHost;
 use crate::face::Face;
 use crate::failure::{Failure, METHODS, Statuses};
 use crate::operation::Operation;
+use crate::overview::Overview;
 use crate::params::Params;
 use crate::rates::RequestRates;
 use crate::request::Request;
+use crate::requests_by_user::RequestsByUser;
 use crate::upload::CreateDefaults;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::response::Response;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Instant;
 use zerohop_client::{FileSystem, User};
 use zerohop_conf::{Conf, keys};
-use zerohop_pages::{NavLink, Site};
+use zerohop_pages::{Content, NavLink, Site};
+use zerohop_system::clock;
+
+const NAV: [(&str, &str); 4] = [
+    ("/", "Overview"),
+    ("/explorer", "Files"),
+    ("/configuration", "Configuration"),
+    ("/logs", "Log"),
+];
 
 /// HttpFS's face. The gateway's own user acts for all others, so that the NameNode's rules of `hadoop.proxyuser.*` have the
 /// last word.
@@ -38,6 +49,8 @@ pub(crate) struct HttpFs {
     clients: Clients<String>,
     uploads: Uploads,
     activity: Arc<RestActivity>,
+    users: RequestsByUser,
+    started: Instant,
 }
 
 impl HttpFs {
@@ -56,8 +69,20 @@ impl HttpFs {
             checks_content_type: true,
         };
         let (login, clients) = (User::of_process(), Clients::default());
-        let activity = Arc::default();
-        Ok(Self { conf, login, callers, cookies, access, rates, clients, uploads, activity })
+        let (activity, users, started) = (Arc::default(), RequestsByUser::default(), clock::now());
+        Ok(Self {
+            conf,
+            login,
+            callers,
+            cookies,
+            access,
+            rates,
+            clients,
+            uploads,
+            activity,
+            users,
+            started,
+        })
     }
 
     /// The configuration of the cluster.
@@ -68,6 +93,19 @@ impl HttpFs {
     /// What was counted.
     pub(crate) fn activity(&self) -> &RestActivity {
         &self.activity
+    }
+
+    /// The page that shows what was counted.
+    pub(crate) fn overview(&self) -> Content {
+        let cluster = self.conf.default_fs().unwrap_or_default();
+        let overview = Overview {
+            activity: &self.activity,
+            users: &self.users,
+            login: &self.login.name,
+            cluster: &cluster,
+            up: clock::since(self.started),
+        };
+        overview.content()
     }
 
     /// The files that are being appended to.
@@ -124,6 +162,7 @@ impl ExplorerHost for HttpFs {
         if self.rates.refusal(from.ip(), caller).is_some() {
             return Err(Failure::too_many(format!("Too many requests of {caller}")));
         }
+        self.users.count(&user.name);
         self.client(user)
     }
 
@@ -132,8 +171,7 @@ impl ExplorerHost for HttpFs {
     }
 
     fn site(&self) -> Site {
-        let nav = [("/explorer", "Files"), ("/configuration", "Configuration"), ("/logs", "Log")];
-        let nav = nav.into_iter().map(|(href, label)| NavLink { href, label }).collect();
+        let nav = NAV.into_iter().map(|(href, label)| NavLink { href, label }).collect();
         let name = self.conf.default_fs().unwrap_or_default().to_owned();
         Site { kind: "Gateway", name, state: None, nav }
     }
@@ -157,6 +195,7 @@ impl Face for HttpFs {
         if let Some(refusal) = self.rates.refusal(from.ip(), caller) {
             return Ok(refusal);
         }
+        self.users.count(&user.name);
         let cookie = self.cookie(known.as_deref(), &user);
         let fs = self.client(user)?;
         // The NameNode shows the length that a file had when it was closed. Readers are told by the DataNodes.

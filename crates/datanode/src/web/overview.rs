@@ -8,7 +8,7 @@ use zerohop_pages::{
 use zerohop_system::clock;
 
 const ACTIONS: &str = "<p class=\"actions\"><a class=\"button\" href=\"/profile?seconds=10\">CPU profile, 10 s</a> \
-    <a class=\"button\" href=\"/heatmap\">I/O heat map</a></p>";
+    <a class=\"button\" href=\"/heatmap\">I/O heat map</a> <a class=\"button\" href=\"/slow\">Slow volumes</a></p>";
 
 pub(super) fn content(node: &Node) -> Content {
     let mut volumes = Table::new(

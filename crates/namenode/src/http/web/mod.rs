@@ -79,6 +79,7 @@ async fn calls_page(State(pages): State<Pages>) -> impl IntoResponse {
     page(pages, "Calls", "/calls", calls::content).await
 }
 
-async fn slow_nodes_page(State(pages): State<Pages>) -> impl IntoResponse {
-    page(pages, "Slow DataNodes and disks", "/slow-nodes", slow_nodes::content).await
+async fn slow_nodes_page(State(pages): State<Pages>, query: QueryValues) -> impl IntoResponse {
+    let content = move |core: &Core| slow_nodes::content(core, &query);
+    page(pages, "Slow DataNodes and disks", "/slow-nodes", content).await
 }

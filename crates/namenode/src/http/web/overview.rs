@@ -10,13 +10,11 @@ use zerohop_pages::{Body, Cell, Content, Level, Notice, Section, Tile, bytes, co
 
 /// What is done from here. The paths are fixed: nothing of a user's is in them.
 fn actions(core: &Core) -> String {
-    // Where DataNodes are in the same process; others have heat maps on their own ports.
-    let heat_map = match core.heatmap.is_mounted() {
-        true => " <a class=\"button\" href=\"/heatmap\">I/O heat map</a>",
-        false => "",
-    };
+    // DataNodes in the same process are in one picture; others have heat maps on their own ports.
+    let heat_map = if core.heatmap.is_mounted() { "/heatmap" } else { "/slow-nodes#maps" };
     format!(
-        "<p class=\"actions\"><a class=\"button\" href=\"/profile?seconds=10\">CPU profile, 10 s</a>{heat_map} \
+        "<p class=\"actions\"><a class=\"button\" href=\"/profile?seconds=10\">CPU profile, 10 s</a> \
+         <a class=\"button\" href=\"{heat_map}\">I/O heat map</a> \
          <a class=\"button\" href=\"/fsck?path=/\">Check all files</a> \
          <a class=\"button\" href=\"/explorer\">Browse files</a></p>"
     )

@@ -1,9 +1,13 @@
 //! `/slow-nodes`: DataNodes and disks that others find slow.
 
 use crate::core::Core;
-use zerohop_pages::{Body, Cell, Content, Level, Notice, Section, Table};
+use zerohop_daemon::http::QueryValues;
+use zerohop_namespace::blocks::NodeFilter;
+use zerohop_pages::{Body, Cell, Content, Level, Notice, Paging, Section, Table};
 
-pub(super) fn content(core: &Core) -> Content {
+const MAPS_MAX: usize = 100;
+
+pub(super) fn content(core: &Core, query: &QueryValues) -> Content {
     let settings = core.adjustable().slow_reports;
     let (peers, disks) = core.read(|namespace| {
         let datanodes = namespace.blocks().datanodes();
@@ -50,4 +54,30 @@ pub(super) fn content(core: &Core) -> Content {
             "Each DataNode of a pipeline measures the next one. A DataNode is slow when its latency is far above the median.",
         ))
         .with(Section::new("disks", Body::Table(disk_table)).titled("Disks"))
+        .with(Section::new("maps", Body::Table(maps(core, query))).titled("Disks of each DataNode").noted(
+            "Every DataNode measures its own disks: the heat map shows the last minutes, the list names the volumes that stand out.",
+        ))
+}
+
+/// Links to what each live DataNode says of its own disks.
+fn maps(core: &Core, query: &QueryValues) -> Table {
+    let mut live = core.read(|namespace| namespace.blocks().datanodes().reports(NodeFilter::Live));
+    live.sort_by_key(|node| (node.info.id.host.clone(), node.info.id.xfer_port));
+    let page = query.get("page").and_then(|page| page.parse().ok()).unwrap_or(1);
+    let address = |page| format!("/slow-nodes?page={page}#maps");
+    let (rows, paging) = Paging::numbered(page, live.len(), MAPS_MAX, address);
+    let mut table = Table::new(&["DataNode", "Latencies", "Volumes"], "No live DataNode.");
+    for report in live.get(rows).unwrap_or_default() {
+        let id = &report.info.id;
+        let port = format!("http://{}:{}", id.ip, id.info_port);
+        table.row(vec![
+            format!("{}:{}", id.host, id.xfer_port).into(),
+            Cell::text("Heat map").to(format!("{port}/heatmap")),
+            Cell::text("Slow volumes").to(format!("{port}/slow")),
+        ]);
+    }
+    match paging {
+        Some(paging) => table.paged(paging),
+        None => table,
+    }
 }
