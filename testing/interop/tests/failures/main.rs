@@ -20,6 +20,7 @@ mod restored;
 mod rolling_upgrade;
 mod salvage;
 mod slow_disk;
+mod slow_operations;
 mod ten;
 mod unreadable;
 mod upkeep;
