@@ -1,5 +1,6 @@
 package zerohop;
 
+import io.airlift.compress.zstd.ZstdCodec;
 import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.FileOutputStream;
@@ -35,7 +36,7 @@ import org.apache.hadoop.util.ToolRunner;
 
 /**
  * Codecs DIRECTORY: reads DIRECTORY/ours/plain.EXT and writes DIRECTORY/theirs/plain.EXT with Apache's codecs, and with
- * aircompressor's of LZO; writes SequenceFiles and Avro files to DIRECTORY/records, and what Apache's -text says of them
+ * aircompressor's of LZO, and of zstd where Apache's lacks its native library; writes SequenceFiles and Avro files to DIRECTORY/records, and what Apache's -text says of them
  * to DIRECTORY/text/NAME. Prints the codecs that were tried.
  */
 public final class Codecs {
@@ -77,6 +78,15 @@ public final class Codecs {
         sequence(conf, new Path(directory.getPath(), "records/" + file), type, codec);
       }
       System.out.println("tried " + codec.getDefaultExtension());
+      if (types.length > 0) {
+        System.out.println("sequence files " + codec.getDefaultExtension());
+      }
+    }
+    if (!classes.contains(APACHE + "ZStandardCodec")) {
+      // A libhadoop.so may be built without zstd. aircompressor's streams have the same format; the name of its class in
+      // SequenceFiles is its own.
+      both(new ZstdCodec(), directory, plain);
+      System.out.println("tried .zst");
     }
     sequence(conf, new Path(directory.getPath(), "records/none"), CompressionType.NONE, null);
     for (String codec : new String[] {"null", "deflate", "snappy", "bzip2"}) {
