@@ -15,7 +15,7 @@ use zerohop_conf::Conf;
 
 use crate::cluster::Cluster;
 use crate::process::{Process, tail};
-use crate::{Outcome, content, tools, wait};
+use crate::{Outcome, cannot_run, content, tools, wait};
 
 /// How long a change that DataNodes carry out may take to show.
 pub const SETTLE: Duration = Duration::from_secs(150);
@@ -253,8 +253,8 @@ pub struct SmallDisks {
 }
 
 impl SmallDisks {
-    /// Puts an empty file system of `size` (as mount's option takes it) on each directory. `None`, with
-    /// a line printed, where this machine does not let us mount.
+    /// Puts an empty file system of `size` (as mount's option takes it) on each directory. Where this
+    /// machine does not let us mount, see [`cannot_run`].
     pub fn mount(directories: &[(&Path, &str)], log: &Path) -> Outcome<Option<Self>> {
         let mut script = "set -e\n".to_owned();
         for (directory, size) in directories {
@@ -270,8 +270,8 @@ impl SmallDisks {
             Ok(holder.ended().is_some() || tail(log, 1).ends_with("mounted"))
         });
         if waited.is_err() || holder.ended().is_some() {
-            println!("skipped: no mount namespace here: {}", tail(log, 3));
-            return Ok(None);
+            let why = format!("no mount namespace here: {}", tail(log, 3));
+            return cannot_run(&why).map(|()| None);
         }
         Ok(Some(Self { holder }))
     }

@@ -39,6 +39,15 @@ pub enum Kind {
 /// What harness functions return: the text of the failure goes straight into a test's output.
 pub type Outcome<T = ()> = Result<T, String>;
 
+/// A test cannot run here, for a reason. An error, unless whoever runs the tests has said that this machine lets them do less.
+pub fn cannot_run(why: &str) -> Outcome {
+    if std::env::var_os("ZEROHOP_TESTS_MAY_SKIP").is_some_and(|value| value == "1") {
+        println!("skipped: {why}");
+        return Ok(());
+    }
+    Err(format!("{why}. ZEROHOP_TESTS_MAY_SKIP=1 skips tests that this machine does not allow"))
+}
+
 /// A line that `interop-collector` appends.
 pub fn collector_line(writer: &str, number: u64) -> String {
     let len = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58;

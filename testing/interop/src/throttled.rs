@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use crate::process::{Process, tail};
-use crate::{Outcome, tools, wait};
+use crate::{Outcome, cannot_run, tools, wait};
 
 /// Bytes of each file system.
 const DISK_LEN: u64 = 96 << 20;
@@ -29,8 +29,8 @@ impl Drop for Group {
 }
 
 impl ThrottledDisks {
-    /// Puts a file system on each directory, and limits the writes a second to that on `directories[slow]`. `None`, with the reason
-    /// printed, where this machine has no loop devices, or does not let us mount or throttle.
+    /// Puts a file system on each directory, and limits the writes a second to that on `directories[slow]`. Where this machine has no
+    /// loop devices, or does not let us mount or throttle, see [`cannot_run`].
     pub fn mount(
         directories: &[PathBuf],
         slow: usize,
@@ -56,8 +56,8 @@ impl ThrottledDisks {
             Ok(holder.ended().is_some() || tail(log, 1).ends_with("mounted"))
         });
         if waited.is_err() || holder.ended().is_some() {
-            println!("skipped: no file system on a loop device here: {}", tail(log, 3));
-            return Ok(None);
+            let why = format!("no file system on a loop device here: {}", tail(log, 3));
+            return cannot_run(&why).map(|()| None);
         }
         let said = fs::read_to_string(log).map_err(|e| e.to_string())?;
         let devices: Vec<&str> =
@@ -67,7 +67,7 @@ impl ThrottledDisks {
         match Group::make(device, writes_per_s) {
             Ok(group) => Ok(Some(Self { holder, group })),
             Err(why) => {
-                println!("skipped: no control group that throttles disks here: {why}");
+                cannot_run(&format!("no control group that throttles disks here: {why}"))?;
                 Ok(None)
             }
         }
