@@ -1,7 +1,9 @@
 // The web pages in a real browser: every page and every button, light and dark, narrow, without JavaScript, and accessible.
 //
-// node pages.js NODE_MODULES PICTURES JSON: JSON has the addresses of the daemons (`namenode`, `datanode`, `journalnode`,
-// `gateway`) and the name of a directory with 10,000 files (`large`). Pictures of the pages go to the directory PICTURES.
+// node pages.js NODE_MODULES PICTURES JSON: JSON has the addresses of the daemons (`namenode`, `datanodes`, `journalnode`, `gateway`),
+// the name of a directory with 10,000 files (`large`), the DataNodes that are not in service by their state (`dead`, `leaving`, `away`),
+// and the process id of somebody who reads locally (`reader`). The first two DataNodes are the pipeline of an open file. Pictures of the
+// pages go to the directory PICTURES.
 "use strict";
 const [modules, pictures, json] = process.argv.slice(2);
 const { chromium } = require(`${modules}/playwright-core`);
@@ -26,16 +28,22 @@ const pages = {
   "namenode-configuration": `${at.namenode}/configuration?set=1`,
   "namenode-log": `${at.namenode}/logs`,
   "namenode-log-level": `${at.namenode}/logLevel`,
-  "datanode-overview": `${at.datanode}/`,
-  "datanode-transfers": `${at.datanode}/pipelines`,
-  "datanode-local-readers": `${at.datanode}/local-readers`,
-  "datanode-scanners": `${at.datanode}/scanners`,
-  "datanode-configuration": `${at.datanode}/configuration`,
-  "datanode-log": `${at.datanode}/logs`,
+  "datanode-overview": `${at.datanodes[0]}/`,
+  "datanode-transfers": `${at.datanodes[0]}/pipelines`,
+  "datanode-local-readers": `${at.datanodes[0]}/local-readers`,
+  "datanode-scanners": `${at.datanodes[0]}/scanners`,
+  "datanode-configuration": `${at.datanodes[0]}/configuration`,
+  "datanode-log": `${at.datanodes[0]}/logs`,
+  "datanode-log-level": `${at.datanodes[0]}/logLevel`,
   "journalnode": `${at.journalnode}/`,
   "journalnode-configuration": `${at.journalnode}/configuration`,
+  "journalnode-log": `${at.journalnode}/logs`,
+  "journalnode-log-level": `${at.journalnode}/logLevel`,
+  "gateway-overview": `${at.gateway}/`,
   "gateway-files": `${at.gateway}/explorer?path=/&${user}`,
+  "gateway-configuration": `${at.gateway}/configuration`,
   "gateway-log": `${at.gateway}/logs`,
+  "gateway-log-level": `${at.gateway}/logLevel`,
 };
 
 const problems = [];
@@ -67,15 +75,16 @@ const visit = async (page, name) => {
   assert.strictEqual(await page.locator("h1").count(), 1, name);
 };
 
-const looks = async (browser, scheme, size, kept) => {
+// Whether a page is accessible depends on the colours and on what is folded away: one scheme in each width is enough.
+const looks = async (browser, scheme, size, isChecked) => {
   const context = await browser.newContext({ colorScheme: scheme, viewport: size });
   const page = await context.newPage();
   watch(page);
   for (const name of Object.keys(pages)) {
     await visit(page, name);
-    await accessible(page, `${name} (${scheme}, ${size.width})`);
+    if (isChecked(name)) await accessible(page, `${name} (${scheme}, ${size.width})`);
     if (await isWide(page)) problems.push(`${name} is wider than ${size.width}`);
-    if (kept(name)) await page.screenshot({ path: `${pictures}/${name}-${scheme}-${size.width}.png` });
+    await page.screenshot({ path: `${pictures}/${name}-${scheme}-${size.width}.png` });
   }
   await context.close();
 };
@@ -104,6 +113,38 @@ const explorer = async (context, base, directory, hasScript) => {
   const plain = { name: "plain.txt", mimeType: "text/plain", buffer: Buffer.from("hello") };
   await form(page, "Upload", (one) => one.getByLabel("Files", { exact: true }).setInputFiles([evil, plain]), "uploaded");
   await form(page, "Upload", (one) => one.getByLabel("Files", { exact: true }).setInputFiles([plain]), "already exists");
+  // A file of the same name is replaced by whoever says so.
+  await page.goto(`${base}/explorer?path=/${directory}&${user}`);
+  const other = { name: "plain.txt", mimeType: "text/plain", buffer: Buffer.from("replaced") };
+  await form(page, "Upload", async (one) => {
+    await one.getByLabel("Replace files of the same name").check();
+    await one.getByLabel("Files", { exact: true }).setInputFiles([other]);
+  }, "uploaded");
+  await page.getByRole("link", { name: "plain.txt", exact: true }).click();
+  await page.getByRole("link", { name: "Head", exact: true }).click();
+  assert.strictEqual((await page.locator("#preview pre").innerText()).trim(), "replaced");
+  await page.getByRole("link", { name: "Blocks", exact: true }).click();
+  await page.waitForURL((address) => address.hash === "#blocks");
+  // The way up, and the way to any path.
+  await page.getByRole("navigation", { name: "Path" }).getByRole("link", { name: directory, exact: true }).click();
+  await page.locator("h1", { hasText: `/${directory}` }).waitFor();
+  await page.getByRole("navigation", { name: "Path" }).getByRole("link", { name: "root", exact: true }).click();
+  await page.locator("h1", { hasText: /^\/$/ }).waitFor();
+  const path = page.locator("#go-path");
+  const who = page.getByLabel("As user", { exact: true });
+  await path.fill(`/${directory}/`);
+  await who.fill(at.user);
+  await page.getByRole("button", { name: "Go", exact: true }).click();
+  await page.locator("h1", { hasText: `/${directory}` }).waitFor();
+  // Somebody who may not see it, and then is somebody else.
+  await form(page, "Change permission", (one) => one.getByLabel("Octal digits").fill("700"), "permission was changed");
+  await who.fill("mallory");
+  await page.getByRole("button", { name: "Go", exact: true }).click();
+  await page.locator("h1", { hasText: "Refused" }).waitFor();
+  assert.ok((await page.locator(".notice").innerText()).includes("mallory"));
+  await page.getByLabel("Try again as user").fill(at.user);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.locator("h1", { hasText: `/${directory}` }).waitFor();
   await page.goto(`${base}/explorer?path=/${directory}&${user}`);
   const names = await page.locator("tbody td:first-child").allInnerTexts();
   assert.deepStrictEqual(names.sort(), [EVIL, "plain.txt"].sort());
@@ -179,7 +220,8 @@ const others = async (context) => {
   // Apache's addresses.
   for (const [old, title] of [
     [`${at.namenode}/dfshealth.html`, "Overview"], [`${at.namenode}/explorer.html#/`, "/"], [`${at.namenode}/index.html`, "Overview"],
-    [`${at.datanode}/datanode.html`, "Overview"], [`${at.journalnode}/journalnode.html`, "Journals"], [`${at.gateway}/`, /^(\/|Refused)$/],
+    [`${at.datanodes[0]}/datanode.html`, "Overview"], [`${at.journalnode}/journalnode.html`, "Journals"],
+    [`${at.gateway}/index.html`, "Overview"],
   ]) {
     await page.goto(old);
     await page.locator("h1", { hasText: title }).waitFor();
@@ -195,13 +237,19 @@ const others = async (context) => {
   await page.getByLabel("Key or value contains").fill("dfs.replication");
   await page.getByRole("button", { name: "Show" }).click();
   assert.ok((await page.locator("#keys tbody").innerText()).includes("hdfs-site.xml"));
-  await page.goto(`${at.namenode}/datanodes`);
-  for (const state of ["Dead", "Live"]) {
-    await page.getByRole("link", { name: state, exact: true }).click();
-    await page.locator(state === "Dead" ? "#nodes .empty" : "#nodes tbody").waitFor();
-  }
-  await page.locator("#nodes tbody a").first().click();
-  await page.locator(".who", { hasText: "DataNode" }).waitFor();
+  // Without defaults there are fewer keys; with them there are several pages.
+  await page.goto(`${at.namenode}/configuration`);
+  const shown = page.locator("#keys .paging span");
+  const first = await shown.innerText();
+  await page.getByRole("link", { name: "Next", exact: true }).click();
+  await page.waitForFunction((was) => document.querySelector("#keys .paging span").innerText !== was, first);
+  await page.getByRole("link", { name: "Previous", exact: true }).click();
+  await page.waitForFunction((was) => document.querySelector("#keys .paging span").innerText === was, first);
+  await page.getByLabel("Without defaults").check();
+  await page.getByRole("button", { name: "Show" }).click();
+  await page.waitForFunction(() => !document.querySelector("#keys .paging") && document.querySelector("#keys tbody"));
+  const origins = await page.locator("#keys tbody").innerText();
+  assert.ok(origins.includes("hdfs-site.xml") && !origins.includes("default.xml"), origins);
   // Levels: shown, changed, and refused.
   await page.goto(`${at.namenode}/logs`);
   await page.getByRole("link", { name: "Change levels" }).click();
@@ -209,12 +257,25 @@ const others = async (context) => {
   await page.getByLabel("Level").selectOption("DEBUG");
   await page.getByRole("button", { name: "Set level" }).click();
   assert.ok((await page.locator("#change").innerText()).includes("Effective Level: DEBUG"));
-  await page.goto(`${at.namenode}/logs?level=WARN`);
-  assert.ok((await page.locator("#lines").innerText()).includes("the log level of zerohop_namenode is DEBUG now"));
+  await page.getByRole("link", { name: "Log", exact: true }).last().click();
+  const search = async (level, text) => {
+    await page.getByLabel("At least").selectOption(level);
+    await page.getByLabel("Contains").fill(text);
+    await page.getByLabel("Lines").fill("5");
+    await page.getByRole("button", { name: "Show" }).click();
+    await page.waitForURL((address) => address.searchParams.get("level") === level && address.searchParams.get("q") === text);
+    return await page.locator("#lines pre").innerText();
+  };
+  const changed = "the log level of zerohop_namenode is DEBUG now";
+  assert.ok((await search("WARN", "zerohop_namenode is")).includes(changed));
+  assert.ok(!(await search("ERROR", "zerohop_namenode is")).includes(changed));
+  assert.ok((await search("INFO", "")).split("\n").length <= 5);
   // Every link of the navigation leads somewhere.
-  for (const base of [at.namenode, at.datanode, at.journalnode]) {
+  for (const base of [at.namenode, at.datanodes[0], at.journalnode, at.gateway]) {
     await page.goto(`${base}/`);
-    const links = await page.locator("header nav a").evaluateAll((all) => all.map((one) => one.href));
+    const links = await page.locator("header nav a, footer a").evaluateAll((all) => all.map((one) => one.href));
+    assert.ok(links.length >= 5, `${base}: ${links}`);
+    // The gateway, which serves nobody without a name, knows this browser by the cookie of the steps before.
     for (const link of links) assert.strictEqual((await page.request.get(link)).status(), 200, link);
   }
   // Another site's page cannot change anything.
@@ -238,6 +299,206 @@ const others = async (context) => {
   await page.close();
 };
 
+// DataNodes in every state, by the filters.
+const states = async (context) => {
+  const page = await context.newPage();
+  watch(page);
+  await page.goto(`${at.namenode}/datanodes`);
+  const { dead, leaving, away } = at;
+  const serving = at.all.filter((name) => ![dead, leaving, away].includes(name));
+  for (const [label, value, expected] of [
+    ["All", "all", at.all], ["Live", "live", [...serving, leaving, away]], ["Dead", "dead", [dead]], ["Decommissioning", "decommissioning", [leaving]],
+    ["Decommissioned", "decommissioned", [dead]], ["Maintenance", "maintenance", [away]], ["With failed volumes", "failed", [leaving]],
+  ]) {
+    await page.getByRole("link", { name: label, exact: true }).click();
+    await page.waitForURL((address) => address.searchParams.get("state") === value);
+    assert.strictEqual(await page.locator("#filter [aria-current]").innerText(), label);
+    // A DataNode is dead some seconds after its last heartbeat.
+    await page.waitForFunction((wanted) => {
+      const names = [...document.querySelectorAll("#nodes tbody td:first-child")].map((cell) => cell.innerText.trim());
+      return JSON.stringify(names.sort()) === wanted;
+    }, JSON.stringify([...expected].sort())).catch(async (error) => {
+      throw new Error(`${label}, not ${expected}: ${await page.locator("#nodes").innerText()}: ${error}`);
+    });
+  }
+  assert.ok((await page.locator("#volumes tbody").innerText()).includes("Failed"));
+  const tiles = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#figures .tiles div")].map(
+    (tile) => [tile.querySelector("dt").textContent, tile.querySelector("dd").firstChild.textContent])));
+  for (const label of ["Dead", "Decommissioning", "Decommissioned", "Maintenance", "Failed volumes"]) assert.strictEqual(tiles[label], "1", label);
+  await page.goto(`${at.namenode}/`);
+  const notices = await page.locator("#notices").innerText();
+  assert.ok(notices.includes("do not send heartbeats") && notices.includes("have failed"), notices);
+  await page.locator("#notices p").filter({ hasText: "heartbeats" }).getByRole("link").click();
+  await page.waitForURL((address) => address.searchParams.get("state") === "dead");
+  await page.goto(`${at.namenode}/datanodes?state=live`);
+  await page.locator("#nodes tbody a").first().click();
+  await page.locator(".who", { hasText: "DataNode" }).waitFor();
+  await page.close();
+};
+
+// What is going on at a DataNode: the pipeline of an open file, and a process that reads without it.
+const transfers = async (context) => {
+  const page = await context.newPage();
+  watch(page);
+  const downstream = [];
+  let readers = 0;
+  for (const base of at.datanodes) {
+    await page.goto(`${base}/pipelines`);
+    const row = page.locator("#pipelines tbody tr").filter({ hasText: "WRITE_BLOCK" }).first();
+    await row.waitFor();
+    const cells = await row.locator("td").allInnerTexts();
+    assert.ok(cells[1].includes("blk_"), cells);
+    downstream.push(cells[4]);
+    await page.goto(`${base}/local-readers`);
+    const process = page.locator("#processes tbody tr").filter({ hasText: String(at.reader) });
+    if (await process.count() === 0) continue;
+    readers += 1;
+    // Process, user, client, descriptors: two for each replica.
+    const [pid, who, , descriptors] = await process.first().locator("td").allInnerTexts();
+    assert.strictEqual(Number(pid), at.reader);
+    assert.ok(new RegExp(`^${at.user} \\(\\d+\\)$`).test(who), who);
+    assert.ok(Number(descriptors) >= 2, descriptors);
+    assert.ok((await page.locator("#replicas tbody").innerText()).includes("blk_"));
+    pages["datanode-local-readers"] = `${base}/local-readers`;
+  }
+  assert.strictEqual(downstream.filter((one) => one === "none").length, 1, `the last of the pipeline has none below it: ${downstream}`);
+  assert.ok(readers > 0, "no DataNode has the reader");
+  await page.close();
+};
+
+// Calls show while they run, and the directories that they are about lead to the file browser.
+const calls = async (context) => {
+  const page = await context.newPage();
+  watch(page);
+  let isEnough = false;
+  const busy = [...Array(8).keys()].map(async (number) => {
+    // Through the gateway, whose client asks by RPC; each waits for the edit log.
+    const target = `${at.gateway}/webhdfs/v1/busy-${number}?op=MKDIRS&${user}`;
+    const change = `${at.gateway}/webhdfs/v1/busy-${number}?op=SETPERMISSION&${user}&permission=`;
+    assert.ok((await fetch(target, { method: "PUT" })).ok);
+    for (let turn = 0; !isEnough; turn += 1) assert.ok((await fetch(change + (turn % 2 === 0 ? "775" : "755"), { method: "PUT" })).ok);
+  });
+  const seen = async () => {
+    for (;;) {
+      await page.goto(`${at.namenode}/calls`);
+      const running = page.locator("#running tbody tr").filter({ hasText: "setPermission" });
+      if (await running.count() > 0) return (await running.first().locator("td").allInnerTexts());
+    }
+  };
+  const timeout = new Promise((_, reject) => setTimeout(() => reject(new Error("no call was seen while it ran")), LIMIT).unref());
+  const cells = await Promise.race([seen(), timeout, Promise.all(busy).then(() => { throw new Error("the callers ended"); })]);
+  assert.strictEqual(cells[1], at.user);
+  await page.screenshot({ path: `${pictures}/namenode-calls-running.png` });
+  isEnough = true;
+  await Promise.all(busy);
+  await page.locator("#users tbody tr").filter({ hasText: at.user }).first().waitFor();
+  const hot = page.locator("#directories tbody a").first();
+  const name = await hot.innerText();
+  await hot.click();
+  await page.locator("h1", { hasText: /^(\/|Refused)/ }).waitFor();
+  assert.strictEqual(new URL(page.url()).searchParams.get("path"), name);
+  await page.close();
+};
+
+// The buttons of the overviews. A recording takes ten seconds; those of all daemons run beside the other steps.
+const recordings = (context) => Promise.all([at.namenode, at.datanodes[0], at.journalnode, at.gateway].map(async (base) => {
+  const page = await context.newPage();
+  // Names are looked up after the recording, which takes long in a debug build on a busy machine.
+  page.setDefaultTimeout(6 * LIMIT);
+  page.on("pageerror", (error) => problems.push(`${page.url()}: ${error}`));
+  const said = [];
+  page.on("dialog", (dialog) => { said.push(dialog.type()); dialog.accept("tokio|zerohop"); });
+  await page.goto(`${base}/`);
+  await page.getByRole("link", { name: /^CPU profile/ }).click({ noWaitAfter: true });
+  // A process that does nothing has no picture.
+  let isRecorded = false;
+  const asking = (async () => { while (!isRecorded) { await fetch(`${base}/jmx`); await new Promise((next) => setTimeout(next, 20)); } })();
+  await page.waitForURL((address) => address.pathname === "/profile").finally(() => { isRecorded = true; });
+  await asking;
+  await page.locator("#frames g").first().waitFor({ state: "attached" });
+  await page.locator("#frames g").nth(1).hover({ force: true });
+  await page.waitForFunction(() => /samples/.test(document.getElementById("details").textContent));
+  const isZoomed = () => !document.getElementById("unzoom").classList.contains("hide");
+  await page.locator("#frames g").nth(1).click({ force: true });
+  await page.waitForFunction(isZoomed);
+  await page.locator("#unzoom").click({ force: true });
+  await page.waitForFunction(() => document.getElementById("unzoom").classList.contains("hide"));
+  await page.locator("#search").click({ force: true });
+  await page.waitForFunction(() => /Matched: [0-9.]+%/.test(document.getElementById("matched").textContent));
+  assert.deepStrictEqual(said, ["prompt"]);
+  await page.close();
+}));
+
+const buttons = async (context) => {
+  const page = await context.newPage();
+  watch(page);
+  await page.goto(`${at.namenode}/`);
+  await page.getByRole("link", { name: "Check all files" }).click();
+  await page.waitForURL((address) => address.pathname === "/fsck");
+  assert.ok(/Status: (HEALTHY|CORRUPT)/.test(await page.locator("body").innerText()));
+  await page.goto(`${at.namenode}/`);
+  await page.getByRole("link", { name: "Browse files" }).click();
+  await page.waitForURL((address) => address.pathname === "/explorer");
+  await page.goto(`${at.namenode}/`);
+  // DataNodes of other processes have maps of their own.
+  await page.getByRole("link", { name: "I/O heat map" }).click();
+  await page.locator("#maps tbody tr").first().waitFor();
+  const ofFirst = page.locator("#maps tbody tr").filter({ hasText: at.all[0] });
+  await ofFirst.getByRole("link", { name: "Slow volumes" }).click();
+  assert.ok("failedDirectories" in JSON.parse(await page.locator("pre").innerText()));
+  await page.goBack();
+  await ofFirst.getByRole("link", { name: "Heat map" }).click();
+  const cells = page.locator("rect[c]");
+  await cells.first().waitFor({ state: "attached" });
+  await cells.first().hover({ force: true });
+  const [title, line] = await cells.first().evaluate((cell) => [cell.querySelector("title").textContent, cell.parentNode.querySelector(".l").textContent]);
+  assert.ok(/^\d+ calls of /.test(title), title);
+  assert.strictEqual(line, title);
+  await page.goto(`${at.datanodes[0]}/`);
+  await page.getByRole("link", { name: "I/O heat map" }).click();
+  await cells.first().waitFor({ state: "attached" });
+  await page.goBack();
+  await page.getByRole("link", { name: "Slow volumes" }).click();
+  assert.ok("slowVolumes" in JSON.parse(await page.locator("pre").innerText()));
+  // The gateway counts what was done through it, and by whom.
+  await page.goto(`${at.gateway}/`);
+  assert.ok((await page.locator("#users tbody").innerText()).includes(at.user));
+  const made = await page.locator("#operations tbody tr").filter({ hasText: "Directories made" }).locator("td").last().innerText();
+  assert.ok(Number(made) > 0, made);
+  await page.getByRole("link", { name: "Browse files" }).click();
+  await page.waitForURL((address) => address.pathname === "/explorer");
+  await page.close();
+};
+
+// The file browser without a mouse: everything is reached by Tab, in the order in which it is read, and Enter does it.
+const keyboard = async (context) => {
+  const page = await context.newPage();
+  watch(page);
+  await page.goto(`${at.namenode}/explorer?path=/&${user}`);
+  const order = [];
+  for (let turn = 0; turn < 200; turn += 1) {
+    await page.keyboard.press("Tab");
+    const place = await page.evaluate(() => {
+      const all = [...document.querySelectorAll("a, button, input:not([type=hidden]), select, summary, [tabindex='0']")];
+      const one = document.activeElement;
+      const box = one.getBoundingClientRect();
+      const style = getComputedStyle(one);
+      return { at: all.indexOf(one), id: one.id, isSeen: box.width > 0 && (style.outlineStyle !== "none" || style.boxShadow !== "none") };
+    });
+    if (place.at < 0) break;
+    order.push(place);
+    if (place.id === "mkdir-name") break;
+  }
+  const places = order.map((place) => place.at);
+  assert.deepStrictEqual(places, [...places].sort((a, b) => a - b), "the order of Tab is not that of the page");
+  assert.ok(order.every((place) => place.isSeen), `the focus is not seen: ${JSON.stringify(order.filter((place) => !place.isSeen))}`);
+  for (const id of ["go-path", "go-user", "files", "mkdir-name"]) assert.ok(order.some((place) => place.id === id), `${id} is not reached`);
+  await page.keyboard.type("by-keyboard");
+  await Promise.all([page.waitForEvent("load"), page.keyboard.press("Enter")]);
+  assert.ok((await page.locator(".notice").innerText()).includes("was made"));
+  await page.close();
+};
+
 (async () => {
   fs.mkdirSync(pictures, { recursive: true });
   const args = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -246,6 +507,8 @@ const others = async (context) => {
   try {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
     const step = async (name, work) => { const begun = Date.now(); await work(); console.log(`${name}: ${Date.now() - begun} ms`); };
+    let failed = null;
+    const recorded = recordings(context).catch((error) => { failed = error; });
     await step("file browser of the NameNode", () => explorer(context, at.namenode, "by-namenode", true));
     await step("file browser of the gateway", () => explorer(context, at.gateway, "by-gateway", true));
     const plain = await browser.newContext({ javaScriptEnabled: false });
@@ -253,8 +516,18 @@ const others = async (context) => {
     await step("10,000 files", () => large(context));
     await step("live", () => live(context));
     await step("others", () => others(context));
-    await step("light", () => looks(browser, "light", { width: 1280, height: 900 }, () => true));
-    await step("dark, narrow", () => looks(browser, "dark", { width: 380, height: 800 }, () => true));
+    await step("states", () => states(context));
+    await step("transfers", () => transfers(context));
+    await step("calls", () => calls(context));
+    await step("buttons", () => buttons(context));
+    await step("keyboard", () => keyboard(context));
+    await step("recordings", () => recorded);
+    if (failed) throw failed;
+    await step("light", () => looks(browser, "light", { width: 1200, height: 900 }, () => true));
+    // These are the same for all daemons.
+    const isShared = (name) => /^(datanode|journalnode|gateway)-(configuration|log|log-level|files)$/.test(name);
+    await step("dark, narrow", () => looks(browser, "dark", { width: 380, height: 800 }, (name) => !isShared(name)));
+    await step("light, narrow", () => looks(browser, "light", { width: 380, height: 800 }, () => false));
     assert.deepStrictEqual(problems, []);
     console.log("done");
   } finally {

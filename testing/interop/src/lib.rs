@@ -22,6 +22,7 @@ pub mod programs;
 pub mod prometheus;
 pub mod script;
 pub mod site;
+pub mod socket_directory;
 pub mod stepped_clock;
 pub mod throttled;
 pub mod tools;

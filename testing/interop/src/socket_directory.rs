@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use zerohop_interop::Outcome;
-use zerohop_interop::harm::Explain;
+use crate::Outcome;
+use crate::harm::Explain;
 
 /// Such a directory; removed when it is dropped.
 pub struct SocketDirectory(PathBuf);

@@ -4,11 +4,11 @@
 use zerohop_client::blocking::{FileReader, FileSystem};
 use zerohop_interop::cluster::{Cluster, Spec};
 use zerohop_interop::harm::{self, Explain, SETTLE, over};
+use zerohop_interop::socket_directory::SocketDirectory;
 use zerohop_interop::{Kind, Outcome, site, wait};
 
 use crate::client::expect;
 use crate::java::{LEN, listing, put, read_local};
-use crate::place::SocketDirectory;
 
 const VERIFIED: &[&str] = &["zerocopy", "300000", "true"];
 

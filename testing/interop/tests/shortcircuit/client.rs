@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
 
 use crate::hedged;
-use crate::place::SocketDirectory;
 use crate::ranges;
 use zerohop_client::blocking::{FileReader, FileSystem};
 use zerohop_client::{
@@ -22,6 +21,7 @@ use zerohop_interop::harm::{
     self, Explain, SETTLE, check, check_rest, client, flip, on_disk, put, shape, wait_same, write,
 };
 use zerohop_interop::site::settings;
+use zerohop_interop::socket_directory::SocketDirectory;
 use zerohop_interop::{Kind, Outcome, content, wait};
 
 /// Of the files' blocks.

@@ -11,10 +11,10 @@ use std::sync::mpsc;
 use zerohop_interop::cluster::{Cluster, Spec};
 use zerohop_interop::harm::{Explain, client, over, put, shape};
 use zerohop_interop::site::{self, Site};
+use zerohop_interop::socket_directory::SocketDirectory;
 use zerohop_interop::{Kind, Outcome, content, tools};
 
 use crate::client::{BLOCK, LEN, expect};
-use crate::place::SocketDirectory;
 
 /// The only address in the container; 127.0.0.1, where the daemons are, is none of it.
 const ADDRESS: &str = "10.99.99.1";

@@ -8,9 +8,8 @@ use serde_json::Value;
 use zerohop_interop::cluster::{Cluster, Spec};
 use zerohop_interop::driver::Driver;
 use zerohop_interop::harm::{self, Explain, SETTLE, over};
+use zerohop_interop::socket_directory::SocketDirectory;
 use zerohop_interop::{Kind, Outcome, content, site, wait};
-
-use crate::place::SocketDirectory;
 
 /// Blocks of 1 MiB; not a whole number of chunks.
 pub const LEN: u64 = 2_500_007;

@@ -8,7 +8,6 @@ mod hedged;
 mod java;
 mod misfortune;
 mod moved;
-mod place;
 mod ranges;
 mod readers;
 mod reasons;

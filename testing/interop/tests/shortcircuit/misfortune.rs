@@ -17,10 +17,10 @@ use zerohop_interop::harm::{
     self, Explain, SETTLE, SmallDisks, check, client, on_disk, over, shape, wait_same,
 };
 use zerohop_interop::process::Process;
+use zerohop_interop::socket_directory::SocketDirectory;
 use zerohop_interop::{Kind, Outcome, site, tools, wait};
 
 use crate::java::{COPIED, LEN, listing, put, read, read_local, slots};
-use crate::place::SocketDirectory;
 
 /// A DataNode looks at its socket once a second; more than that on a busy machine.
 const NOTICED: Duration = Duration::from_secs(30);

@@ -7,10 +7,10 @@ use std::time::Duration;
 use zerohop_client::blocking::FileSystem;
 use zerohop_interop::cluster::{Cluster, Spec};
 use zerohop_interop::harm::{self, Explain, SETTLE, check, client, over};
+use zerohop_interop::socket_directory::SocketDirectory;
 use zerohop_interop::{Kind, Outcome, content, java, site, wait};
 
 use crate::java::{COPIED, LEN, put, read_local, slots};
-use crate::place::SocketDirectory;
 
 const FILE: &str = "/cold/f";
 const SEED: u64 = 21;

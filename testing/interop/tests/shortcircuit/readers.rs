@@ -5,10 +5,10 @@ use std::process::{Command, Stdio};
 
 use zerohop_interop::cluster::{Cluster, Spec};
 use zerohop_interop::harm::{self, Explain, client, footprint, over, put, shape};
+use zerohop_interop::socket_directory::SocketDirectory;
 use zerohop_interop::{Kind, Outcome, site};
 
 use crate::client::{BLOCK, LEN, expect};
-use crate::place::SocketDirectory;
 
 const READERS: u64 = 64;
 /// How long they read, in seconds.

@@ -13,6 +13,7 @@ use zerohop_client::{ReadPath, ReadReason};
 use zerohop_interop::cluster::{Cluster, Spec};
 use zerohop_interop::harm::{Explain, SETTLE, client, footprint, over, put, shape};
 use zerohop_interop::process::Process;
+use zerohop_interop::socket_directory::SocketDirectory;
 use zerohop_interop::{Kind, Outcome, content, site, tools, wait};
 use zerohop_proto::hdfs::{BlockOpResponseProto, ShortCircuitShmResponseProto, Status};
 use zerohop_wire::transfer::op::OpCode;
@@ -20,7 +21,6 @@ use zerohop_wire::transfer::op::OpCode;
 use crate::client::{BLOCK, LEN, MAPPED, expect, read_all};
 use crate::java::listing;
 use crate::misfortune::{datanode, socket};
-use crate::place::SocketDirectory;
 
 /// Somebody at a path who speaks as a DataNode does, and refuses: segments, as one that has none, and
 /// every replica with `status`.

@@ -7,10 +7,10 @@ use std::os::unix::net::UnixStream;
 use zerohop_client::{ReadPath, ReadReason};
 use zerohop_interop::cluster::{Cluster, Spec};
 use zerohop_interop::harm::{self, Explain, SETTLE, client, nodes, over, put, shape, wait_same};
+use zerohop_interop::socket_directory::SocketDirectory;
 use zerohop_interop::{Kind, Outcome, site, wait};
 
 use crate::client::{MAPPED, expect, read_all};
-use crate::place::SocketDirectory;
 use crate::reasons::without_slots;
 
 const LEN: u64 = 400_000;

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use zerohop_interop::harm::Explain;
+use zerohop_interop::socket_directory::SocketDirectory;
 use zerohop_interop::{Outcome, tools};
-
-use crate::place::SocketDirectory;
 
 /// Somebody without any rights.
 const NOBODY: u32 = 65534;

@@ -12,10 +12,10 @@ use zerohop_interop::harm::{
     self, Explain, SETTLE, SmallDisks, check, check_rest, client, over, shape,
 };
 use zerohop_interop::process::{Process, tail};
+use zerohop_interop::socket_directory::SocketDirectory;
 use zerohop_interop::{Kind, Outcome, site, wait};
 
 use crate::java::{COPIED, LEN, read, read_local, slots};
-use crate::place::SocketDirectory;
 
 /// Blocks on the DataNode at `address`, and on all.
 fn located(fs: &FileSystem, address: &str) -> Outcome<(usize, usize)> {
