@@ -181,12 +181,43 @@ fn serves_dashboard(port: u16, record: &str) {
     assert!(missing.is_empty(), "{missing:?} of the dashboard are not in {names:?}");
 }
 
-/// JournalNode and gateway, which clusters of other tests have not: their metrics.
+fn health(port: u16) -> Outcome<(u16, Value)> {
+    let answer = Connection::open(port).and_then(|mut it| it.ask("GET", "/health", &[], b""));
+    let answer = answer.at("/health")?;
+    Ok((answer.status, serde_json::from_slice(&answer.body).at("/health")?))
+}
+
+/// JournalNode and gateway, which clusters of other tests have not: their metrics, and that they are well.
 fn monitors_are_answered(journal_port: u16, gateway_port: u16) {
     serves_dashboard(journal_port, "journal_node_");
     serves_dashboard(gateway_port, "httpfsserver_");
     let gateway = Exposition::parse(&http(gateway_port, "/prom").unwrap()).unwrap();
     assert!(gateway.value("httpfsserver_bytes_read") >= Some(1.0), "a file was downloaded");
+    for (port, service) in [(journal_port, "JournalNode"), (gateway_port, "httpfs")] {
+        let (status, page) = health(port).unwrap();
+        assert_eq!((status, &page["status"]), (200, &json!("healthy")), "{page}");
+        assert_eq!(page["service"], service);
+    }
+}
+
+/// A DataNode with a failed volume beside another one can serve, and says what it lacks; one that its NameNode refuses cannot.
+fn health_of_datanodes(cluster: &Cluster, hosts: &Path) -> Outcome {
+    let (status, page) = health(cluster.site.info_ports[LEAVING])?;
+    if status != 200 || page["volumesFailed"] != 1 {
+        return Err(format!("{status}: {page}"));
+    }
+    let slow: Value =
+        serde_json::from_str(&http(cluster.site.info_ports[LEAVING], "/slow")?).at("/slow")?;
+    let failed = slow["failedDirectories"].to_string();
+    if slow["failedVolumes"] != 1 || !failed.contains("disk1") || failed.contains("disk0") {
+        return Err(format!("failed volumes: {slow}"));
+    }
+    refresh_hosts(cluster, hosts, &[(0, "NORMAL"), (1, "NORMAL")])?;
+    wait::until("a DataNode that is refused is not healthy", SETTLE, || {
+        let (status, page) = health(cluster.site.info_ports[AWAY])?;
+        let is_said = page["reasons"].as_array().is_some_and(|reasons| !reasons.is_empty());
+        if status == 503 && is_said { Ok(true) } else { Err(format!("{status} {page}")) }
+    })
 }
 
 #[test]
@@ -226,6 +257,7 @@ fn pages_work_in_chromium_light_dark_narrow_and_without_javascript() {
     run_browser(&cluster, &pictures, &at.to_string());
     first_byte_of_a_large_directory(cluster.site.http_port, user);
     monitors_are_answered(journal_port, gateway_port);
+    health_of_datanodes(&cluster, &hosts).unwrap();
 }
 
 fn run_browser(cluster: &Cluster, pictures: &Path, at: &str) {
