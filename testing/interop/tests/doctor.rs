@@ -234,6 +234,32 @@ fn damaged(ward: &mut Ward) -> Outcome {
     ward.doctor(&[], Some("/f"))?.faults("meta-file", "", "")
 }
 
+/// What an Apache client of this machine would lack: a warning where there is one, and a remark elsewhere. A library that is found is
+/// not named.
+fn apache_client(ward: &Ward) -> Outcome {
+    let home = ward.cluster.directory().join("hadoop");
+    let native = home.join("lib/native");
+    fs::create_dir_all(&native).at("a Hadoop without libraries")?;
+    let doctor = |home: Option<&Path>| {
+        let mut command = Command::new(tools::zerohop()?);
+        command.arg("--config").arg(ward.cluster.conf()).args(["doctor", "--json"]);
+        for name in ["HADOOP_HOME", "JAVA_LIBRARY_PATH", "LD_LIBRARY_PATH"] {
+            command.env_remove(name);
+        }
+        home.iter().for_each(|home| _ = command.env("HADOOP_HOME", home));
+        ask(command)
+    };
+    let lacks = "would lack libhadoop.so (local reads, ZStandardCodec";
+    doctor(Some(&home))?.says("apache-client", "warning", lacks, "$HADOOP_HOME/lib/native")?;
+    doctor(None)?.says("apache-client", "ok", "zerohop has all of it built in", "")?;
+    fs::write(native.join("libhadoop.so"), "").at("a library")?;
+    let said = doctor(Some(&home))?;
+    match said.says("apache-client", "warning", "libhadoop.so", "") {
+        Err(_) => said.says("apache-client", "warning", "libgplcompression.so (LZO", ""),
+        Ok(()) => Err(format!("a library that is there is missed: {}", said.text)),
+    }
+}
+
 fn planted(name: &str, datanodes: Kind) {
     run(ward(name, datanodes, &[]), |ward| {
         let fs = client(&ward.cluster.conf(), &[])?;
@@ -245,6 +271,7 @@ fn planted(name: &str, datanodes: Kind) {
         }
         let said = ward.doctor(&[], Some("/none"))?;
         said.faults("file", "does not exist", "name a file")?;
+        apache_client(ward)?;
         misconfigured(ward)?;
         few_descriptors(ward)?;
         unsafe_or_replaced(ward)?;
