@@ -203,8 +203,7 @@ impl Open {
             match step.await {
                 Ok(0) => break,
                 Ok(read) => filled += read,
-                // What was read counts; the next read says what is wrong.
-                Err(_) if filled > 0 => break,
+                // What was read before does not count: fewer bytes than asked for mean the end of the file.
                 Err(error) => return Err(of_io(error)),
             }
         }
@@ -217,7 +216,18 @@ impl Open {
             return Ok(Bytes::new());
         }
         reader.seek_to(offset)?;
-        reader.read_bytes(len).await
+        let first = reader.read_bytes(len).await?;
+        if first.len() == len {
+            return Ok(first);
+        }
+        // The file ends here, or what follows cannot be read: the next read says which.
+        let mut all = Vec::with_capacity(len);
+        let mut next = first;
+        while !next.is_empty() {
+            all.extend_from_slice(&next);
+            next = reader.read_bytes(len - all.len()).await?;
+        }
+        Ok(all.into())
     }
 }
 

@@ -1,14 +1,17 @@
 """DataNodes that freeze or die under a file. ZEROHOP_TEST_DATANODES has their process ids."""
 
+import asyncio
 import contextlib
 import os
 import signal
 import threading
 import time
 
+import fsspec
 import pytest
 
 import zerohop
+import zerohop.aio
 
 DATANODES = [int(pid) for pid in os.environ["ZEROHOP_TEST_DATANODES"].split(",")]
 
@@ -63,6 +66,70 @@ def test_a_frozen_datanode_is_a_time_limit_and_then_another_one(large, content):
             with impatient.open(large) as other:
                 other.read()
         assert file.read_at(0, 100) == content[:100]
+
+
+IMPATIENT = {"dfs.client.socket-timeout": "300", "dfs.client.max.block.acquire.failures": "0"}
+
+
+def first_block_alone(fs, directory, content):
+    """A file whose second block is on a DataNode that its first is not on, and that DataNode's process id."""
+
+    def reads(offset):
+        with contextlib.suppress(OSError), fs.open(path, buffering=0) as file:
+            return file.read_at(offset, 10) == content[offset : offset + 10]
+        return False
+
+    for number in range(20):
+        path = f"{directory}/{number}"
+        with fs.open(path, "wb", replication=1, block_size=1 << 20) as file:
+            file.write(content)
+        for one in DATANODES:
+            with frozen([one]):
+                if reads(0) and not reads(1 << 20):
+                    return path, one
+    raise AssertionError("20 files have both blocks on one DataNode")
+
+
+def test_a_file_that_cannot_be_read_to_its_end_is_no_shorter_file(directory, content):
+    """Every read without a size, and with the file's, raises; it used to give what was read before the error."""
+    content = content[: (1 << 20) + 5000]
+    fs = zerohop.connect(settings=IMPATIENT)
+    path, datanode = first_block_alone(fs, directory, content)
+
+    def read(size=-1, **options):
+        with fs.open(path, **options) as file:
+            return file.read(size)
+
+    def readinto():
+        with fs.open(path, buffering=0) as file:
+            try:
+                return file.readinto(bytearray(len(content)))
+            finally:
+                assert file.tell() == 0
+
+    async def awaited(size):
+        afs = zerohop.aio.connect(settings=IMPATIENT)
+        async with await afs.open(path) as file:
+            return await file.read(size)
+
+    files = fsspec.filesystem("hdfs", extra_conf=IMPATIENT, skip_instance_cache=True)
+    calls = (
+        lambda: fs.read_bytes(path),
+        read,
+        lambda: read(len(content)),
+        lambda: read(buffering=0),
+        lambda: read(len(content), buffering=0),
+        readinto,
+        lambda: asyncio.run(awaited(-1)),
+        lambda: asyncio.run(awaited(len(content))),
+        lambda: files.cat_file(path),
+    )
+    with frozen([datanode]):
+        assert read(1000) == content[:1000] == read(1000, buffering=0)
+        for call in calls:
+            with pytest.raises(OSError):
+                call()
+    assert read() == content
 
 
 def test_a_datanode_dies_under_readers_and_writers(fs, directory, large, content):

@@ -21,7 +21,8 @@ BUFFER_LEN = 128 << 10
 class Reader(io.RawIOBase):
     """A file that is read, without a buffer of its own.
 
-    Positional reads (``read_at``, ``read_ranges``) do not move the position and may be made by several threads at once.
+    Positional reads (``read_at``, ``read_ranges``) do not move the position and may be made by several threads at once. A read
+    gives all that it was asked for, as far as the file goes, or raises and leaves the position as it was.
     """
 
     mode = "rb"
