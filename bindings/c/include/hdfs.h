@@ -341,7 +341,7 @@ int hdfsBuilderConfSetStr(struct hdfsBuilder *bld, const char *key, const char *
 void hdfsFreeBuilder(struct hdfsBuilder *bld);
 
 /*
- Connects as a builder says, and frees it. NULL on an error.
+ Connects as a builder says, and frees it. NULL on an error, and where a name that was set is none: EINVAL.
  */
 hdfsFS hdfsBuilderConnect(struct hdfsBuilder *bld);
 

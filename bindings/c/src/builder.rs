@@ -29,7 +29,15 @@ struct Wanted {
     is_new: bool,
 }
 
-static BUILDERS: Handles<Mutex<Wanted>> = Handles::new("builder");
+/// What a builder stands for.
+#[derive(Default)]
+struct Builder {
+    wanted: Wanted,
+    /// What the first function that returns nothing could not set.
+    failure: Option<Failure>,
+}
+
+static BUILDERS: Handles<Mutex<Builder>> = Handles::new("builder");
 
 /// Whether a scheme is written in front.
 fn has_scheme(name: &str) -> bool {
@@ -129,11 +137,19 @@ fn connect(wanted: &Wanted) -> Result<hdfsFS> {
 /// A builder; hdfsBuilderConnect() frees it.
 #[unsafe(no_mangle)]
 pub extern "C" fn hdfsNewBuilder() -> *mut hdfsBuilder {
-    run(null_mut(), || Ok(BUILDERS.add(Mutex::new(Wanted::default()))))
+    run(null_mut(), || Ok(BUILDERS.add(Mutex::new(Builder::default()))))
 }
 
-fn set(bld: *mut hdfsBuilder, change: impl FnOnce(&mut Wanted) -> Result<()>) -> c_int {
-    run_for_number(|| change(&mut BUILDERS.get(bld)?.lock()))
+/// Sets for a function that returns nothing: the first failure is that of hdfsBuilderConnect().
+fn set(bld: *mut hdfsBuilder, change: impl FnOnce(&mut Wanted) -> Result<()>) {
+    run((), || {
+        let builder = BUILDERS.get(bld)?;
+        let mut builder = builder.lock();
+        if let Err(failure) = change(&mut builder.wanted) {
+            builder.failure.get_or_insert(failure);
+        }
+        Ok(())
+    });
 }
 
 /// Asks for a client of its own, which is not shared with others.
@@ -209,10 +225,12 @@ pub unsafe extern "C" fn hdfsBuilderConfSetStr(
     key: *const c_char,
     val: *const c_char,
 ) -> c_int {
-    set(bld, |wanted| {
+    run_for_number(|| {
         // SAFETY: as the caller promises.
         let (key, val) = unsafe { (text::needed(key, "key")?, text::optional(val, "val")?) };
-        wanted.settings.extend(val.map(|val| (key.to_owned(), val.to_owned())));
+        let builder = BUILDERS.get(bld)?;
+        let setting = val.map(|val| (key.to_owned(), val.to_owned()));
+        builder.lock().wanted.settings.extend(setting);
         Ok(())
     })
 }
@@ -225,12 +243,16 @@ pub extern "C" fn hdfsFreeBuilder(bld: *mut hdfsBuilder) {
     }
 }
 
-/// Connects as a builder says, and frees it. NULL on an error.
+/// Connects as a builder says, and frees it. NULL on an error, and where a name that was set is none: EINVAL.
 #[unsafe(no_mangle)]
 pub extern "C" fn hdfsBuilderConnect(bld: *mut hdfsBuilder) -> hdfsFS {
     run(null_mut(), || {
-        let wanted = BUILDERS.take(bld)?.lock().clone();
-        connect(&wanted)
+        let builder = BUILDERS.take(bld)?;
+        let mut builder = builder.lock();
+        match builder.failure.take() {
+            Some(failure) => Err(failure),
+            None => connect(&builder.wanted),
+        }
     })
 }
 
@@ -349,5 +371,23 @@ mod tests {
         assert!(hdfsBuilderConnect(builder).is_null());
         // SAFETY: NULL is allowed.
         unsafe { hdfsBuilderSetNameNode(null_mut(), std::ptr::null()) };
+    }
+
+    #[test]
+    fn a_name_that_is_not_utf_8_fails_at_connect_and_connects_to_nothing_else() {
+        let setters: [unsafe extern "C" fn(*mut hdfsBuilder, *const c_char); 3] =
+            [hdfsBuilderSetNameNode, hdfsBuilderSetUserName, hdfsBuilderSetKerbTicketCachePath];
+        for set in setters {
+            let builder = hdfsNewBuilder();
+            // SAFETY: C strings.
+            unsafe {
+                hdfsBuilderSetNameNode(builder, c"nn".as_ptr());
+                set(builder, c"\xff".as_ptr());
+                set(builder, c"name".as_ptr());
+            }
+            assert!(hdfsBuilderConnect(builder).is_null());
+            assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(libc::EINVAL));
+            assert!(hdfsBuilderConnect(builder).is_null(), "it is freed");
+        }
     }
 }
