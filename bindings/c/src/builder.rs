@@ -6,12 +6,13 @@ use crate::handles::{Handles, hdfsFS};
 use crate::hdfs_store::HdfsStore;
 use crate::local_store::LocalStore;
 use crate::store::{Connected, FILE_SYSTEMS, Store};
-use crate::{fork, tPort, text};
+use crate::{tPort, text};
 use parking_lot::Mutex;
 use std::ffi::{c_char, c_int};
 use std::ptr::null_mut;
 use std::sync::{Arc, Weak};
 use zerohop::FileSystem;
+use zerohop_system::process::PerProcess;
 
 /// What a builder's pointer points to; never looked into.
 pub struct hdfsBuilder {
@@ -100,33 +101,22 @@ impl Wanted {
 }
 
 /// Clients that are shared: those of a process, by what was asked for.
-struct Shared {
-    forks: u32,
-    known: Vec<(Wanted, Weak<dyn Store>)>,
-}
+type Shared = Mutex<Vec<(Wanted, Weak<dyn Store>)>>;
 
 /// The client that others use, or a new one. Unlike Java's, one that is disconnected stays for those who share it.
 fn shared(wanted: &Wanted) -> Result<Arc<dyn Store>> {
-    static SHARED: Mutex<Shared> = Mutex::new(Shared { forks: 0, known: Vec::new() });
+    static SHARED: PerProcess<Shared> = PerProcess::new(Mutex::default);
     if wanted.is_new {
         return wanted.connect();
     }
-    // A child that was made while another thread held the lock goes without.
-    let Some(mut shared) = SHARED.try_lock_for(std::time::Duration::from_secs(10)) else {
-        return wanted.connect();
-    };
-    let forks = fork::count();
-    if shared.forks != forks {
-        shared.forks = forks;
-        shared.known.clear();
-    }
-    shared.known.retain(|(_, store)| store.strong_count() > 0);
-    let found = shared.known.iter().find(|(known, _)| known == wanted);
+    let mut shared = SHARED.get().lock();
+    shared.retain(|(_, store)| store.strong_count() > 0);
+    let found = shared.iter().find(|(known, _)| known == wanted);
     if let Some(store) = found.and_then(|(_, store)| store.upgrade()) {
         return Ok(store);
     }
     let store = wanted.connect()?;
-    shared.known.push((wanted.clone(), Arc::downgrade(&store)));
+    shared.push((wanted.clone(), Arc::downgrade(&store)));
     Ok(store)
 }
 

@@ -1,8 +1,10 @@
-//! What the machine decides and no input does: the time, how long a thread sleeps, random numbers, and which users there are.
+//! What the machine decides and no input does: the time, how long a thread sleeps, random numbers, which users there are, and which
+//! process this is.
 //!
 //! Everything else in this repository takes these from here. clippy.toml forbids the standard library's and other crates' functions
 //! outside of tests and benchmarks, so that a test may one day replace them in one place.
 
 pub mod clock;
+pub mod process;
 pub mod random;
 pub mod users;

@@ -9,10 +9,11 @@
 use std::ffi::{c_int, c_void};
 use std::io;
 use std::mem::MaybeUninit;
-use std::sync::OnceLock;
+use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
+use zerohop_system::process::PerProcess;
 
 /// Places in one segment of the table.
 const SEGMENT_LEN: usize = 256;
@@ -67,11 +68,12 @@ impl TableSegment {
 }
 
 static TABLE: TableSegment = TableSegment::new();
-/// Places that were used and are free again.
-static FREE: Mutex<Vec<&'static GuardedMap>> = Mutex::new(Vec::new());
+/// Places that were used and are free again. A child made by fork() begins without any: its parent's list may have been
+/// changing.
+static FREE: PerProcess<Mutex<Vec<&'static GuardedMap>>> = PerProcess::new(Mutex::default);
 static PAGE_LEN: AtomicUsize = AtomicUsize::new(4096);
-/// What handled SIGBUS before.
-static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
+/// What handled SIGBUS before: never freed, null until the handler is installed.
+static BEFORE: AtomicPtr<libc::sigaction> = AtomicPtr::new(null_mut());
 
 fn segments() -> impl Iterator<Item = &'static TableSegment> {
     std::iter::successors(Some(&TABLE), |segment| segment.next())
@@ -80,7 +82,7 @@ fn segments() -> impl Iterator<Item = &'static TableSegment> {
 /// Puts a map into the table. The caller takes it out with [`unregister`] before it unmaps.
 pub(super) fn register(start: usize, len: usize) -> io::Result<&'static GuardedMap> {
     install()?;
-    let mut free = FREE.lock();
+    let mut free = FREE.get().lock();
     let place = match free.pop() {
         Some(place) => place,
         None => {
@@ -98,7 +100,7 @@ pub(super) fn register(start: usize, len: usize) -> io::Result<&'static GuardedM
 /// Takes a map out of the table.
 pub(super) fn unregister(place: &'static GuardedMap) {
     place.len.store(0, Ordering::Release);
-    FREE.lock().push(place);
+    FREE.get().lock().push(place);
 }
 
 /// Places that were never used; the caller holds the lock on [`FREE`].
@@ -122,8 +124,8 @@ pub(super) fn page_len() -> usize {
 }
 
 fn install() -> io::Result<()> {
-    static DONE: Mutex<bool> = Mutex::new(false);
-    let mut done = DONE.lock();
+    static DONE: PerProcess<Mutex<bool>> = PerProcess::new(Mutex::default);
+    let mut done = DONE.get().lock();
     if *done {
         return Ok(());
     }
@@ -135,7 +137,12 @@ fn install() -> io::Result<()> {
     }
     // SAFETY: zeroed above, which is a valid `sigaction`, and filled by the call.
     let before = unsafe { before.assume_init() };
-    let _ = BEFORE.set(before);
+    // A child made by fork() has its parent's handler.
+    if before.sa_sigaction == on_fault as *const () as usize {
+        *done = true;
+        return Ok(());
+    }
+    BEFORE.store(Box::into_raw(Box::new(before)), Ordering::Release);
     // SAFETY: all zeros are a valid `sigaction`; its fields are set below.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = on_fault as *const () as usize;
@@ -178,7 +185,8 @@ fn put_empty_page(address: usize) -> bool {
 
 /// Does what would have happened without us.
 fn pass_on(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    let before = BEFORE.get();
+    // SAFETY: what was stored is never freed.
+    let before = unsafe { BEFORE.load(Ordering::Acquire).as_ref() };
     match before.map(|before| (before.sa_sigaction, before.sa_flags)) {
         None | Some((libc::SIG_DFL | libc::SIG_IGN, _)) => {
             // SAFETY: back to the default action; the instruction faults again and ends the process
