@@ -101,7 +101,10 @@ impl Upload {
             attributes::keep(&self.fs, staged.path(), location, &kept).await?;
         }
         let result = staged.publish(&self.to, PutMode::Overwrite).await?;
-        self.abort().await?;
+        // The object is there, whatever becomes of the directory.
+        if let Err(error) = self.abort().await {
+            tracing::warn!("{} of a completed upload stays: {error}", self.directory());
+        }
         Ok(result)
     }
 

@@ -78,5 +78,6 @@ on_both! {
         an_upload_with_parts_missing_or_empty
         ids_of_uploads_are_no_paths
         parts_are_joined_by_their_numbers
+        an_upload_whose_directory_cannot_be_deleted_is_complete
     }
 }

@@ -1,6 +1,7 @@
 //! A directory for each test, in clusters that tests share.
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
@@ -34,12 +35,23 @@ fn cluster(kind: Kind) -> Outcome<Arc<Mutex<Cluster>>> {
 /// What a test works in.
 pub struct Place {
     pub fs: FileSystem,
+    conf: PathBuf,
     root: String,
 }
 
 impl Place {
     pub fn store(&self) -> HdfsObjectStore {
         HdfsObjectStore::new(self.fs.clone()).with_root(&self.root)
+    }
+
+    /// The same objects as another user sees them.
+    pub fn store_of(&self, user: &str) -> HdfsObjectStore {
+        let fs = FileSystem::builder().config_dir(&self.conf).user(user).build().unwrap();
+        HdfsObjectStore::new(fs).with_root(&self.root)
+    }
+
+    pub fn root(&self) -> &str {
+        &self.root
     }
 
     /// The path of a file or directory below the root.
@@ -49,7 +61,7 @@ impl Place {
 
     /// A place for a part of a test.
     pub fn below(&self, name: &str) -> Self {
-        Self { fs: self.fs.clone(), root: self.path(name) }
+        Self { fs: self.fs.clone(), conf: self.conf.clone(), root: self.path(name) }
     }
 
     /// Waits until nothing is left of what was written and not published.
@@ -84,8 +96,8 @@ pub fn run(
     let conf = cluster.lock().unwrap_or_else(PoisonError::into_inner).conf();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let fs = FileSystem::builder().config_dir(conf).build().unwrap();
-        let place = Place { fs, root: format!("/{name}") };
+        let fs = FileSystem::builder().config_dir(&conf).build().unwrap();
+        let place = Place { fs, conf: conf.into(), root: format!("/{name}") };
         place.fs.mkdirs(&place.root).await.unwrap();
         test(&place).await;
         place.no_hidden_files().await;

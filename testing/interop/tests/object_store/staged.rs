@@ -124,3 +124,21 @@ pub async fn parts_are_joined_by_their_numbers(place: &Place) {
     assert_eq!(got.meta.e_tag, put.e_tag);
     assert_eq!(got.bytes().await.unwrap(), "onetwothree");
 }
+
+/// The object is published before the directory of its parts is deleted, and a refused deletion does not take it back.
+pub async fn an_upload_whose_directory_cannot_be_deleted_is_complete(place: &Place) {
+    place.fs.set_permission(place.root(), 0o777).await.unwrap();
+    let (store, path) = (place.store_of("alice"), Path::from("a"));
+    let id = store.create_multipart(&path).await.unwrap();
+    let part = store.put_part(&path, &id, 0, "one".into()).await.unwrap();
+    let directory = place.path(&format!(".zerohop-staged-{id}"));
+    let locked = format!("{directory}/locked");
+    place.fs.mkdirs(&format!("{locked}/below")).await.unwrap();
+    place.fs.set_permission(&locked, 0o700).await.unwrap();
+    let put = store.complete_multipart(&path, &id, vec![part]).await.unwrap();
+    place.fs.status(&locked).await.expect("alice may not delete it");
+    let got = store.get(&path).await.unwrap();
+    assert_eq!(got.meta.e_tag, put.e_tag);
+    assert_eq!(got.bytes().await.unwrap(), "one");
+    place.fs.delete(&directory, true).await.unwrap();
+}
