@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Result, run};
 use crate::handles::hdfsFS;
-use crate::store::{Connected, Creation, FILE_SYSTEMS};
+use crate::store::{Connected, Creation, FILE_SYSTEMS, Info};
 use crate::text;
 use std::ffi::{c_char, c_int};
 use std::sync::Arc;
@@ -14,14 +14,75 @@ fn name(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or_default()
 }
 
-/// Where a copy goes: into a directory that is there, under its own name.
-fn target(fs: &Connected, from: &str, to: String) -> Result<String> {
-    match fs.store.info(&to) {
-        Ok(info) if info.is_directory => Ok(format!("{}/{}", to.trim_end_matches('/'), name(from))),
-        Ok(_) => Ok(to),
-        Err(failure) if failure.is_missing() => Ok(to),
+/// The path of a name in a directory.
+fn below(directory: &str, name: &str) -> String {
+    format!("{}/{name}", directory.trim_end_matches('/'))
+}
+
+/// What is known of a path, if there is such a path.
+fn found(fs: &Connected, path: &str) -> Result<Option<Info>> {
+    match fs.store.info(path) {
+        Ok(info) => Ok(Some(info)),
+        Err(failure) if failure.is_missing() => Ok(None),
         Err(failure) => Err(failure),
     }
+}
+
+/// Where a copy goes: into a directory that is there, under its own name.
+fn target(fs: &Connected, from: &str, to: String) -> Result<String> {
+    let is_directory = found(fs, &to)?.is_some_and(|info| info.is_directory);
+    Ok(if is_directory { below(&to, name(from)) } else { to })
+}
+
+fn into_itself(from: &str, to: &str) -> Failure {
+    Failure::invalid(format!("cannot copy {from} into itself: {to}"))
+}
+
+/// Refuses a target that is the source or lies in it. One cluster may be connected under two names, so that paths are told apart
+/// by what they are, not by what they are called.
+fn check_apart(from: (&str, &Info), to: (&Connected, &str)) -> Result<()> {
+    let mut path = to.1;
+    while !path.is_empty() {
+        if found(to.0, path)?.is_some_and(|info| info.identity == from.1.identity) {
+            return Err(into_itself(from.0, to.1));
+        }
+        path = match path.rsplit_once('/') {
+            Some(("", _)) if path != "/" => "/",
+            Some((above, _)) => above,
+            None => "",
+        };
+    }
+    Ok(())
+}
+
+/// A file or directory to be copied, and where to.
+struct Entry {
+    from: String,
+    to: String,
+    is_directory: bool,
+}
+
+/// What is at and below a path before anything is copied, each directory before what it holds.
+fn entries(from: (&Connected, &str, &Info), to: &str) -> Result<Vec<Entry>> {
+    let is_directory = from.2.is_directory;
+    let mut all = vec![Entry { from: from.1.to_owned(), to: to.to_owned(), is_directory }];
+    let mut listed = 0;
+    while let Some(entry) = all.get(listed) {
+        listed += 1;
+        if !entry.is_directory {
+            continue;
+        }
+        let (from_directory, to_directory) = (entry.from.clone(), entry.to.clone());
+        for info in from.0.store.list(&from_directory)? {
+            let name = name(&info.name);
+            all.push(Entry {
+                from: below(&from_directory, name),
+                to: below(&to_directory, name),
+                is_directory: info.is_directory,
+            });
+        }
+    }
+    Ok(all)
 }
 
 fn copy_file(from: (&Connected, &str), to: (&Connected, &str)) -> Result<()> {
@@ -36,15 +97,13 @@ fn copy_file(from: (&Connected, &str), to: (&Connected, &str)) -> Result<()> {
     }
 }
 
-fn copy_tree(from: (&Connected, &str), to: (&Connected, &str)) -> Result<()> {
-    if !from.0.store.info(from.1)?.is_directory {
-        return copy_file(from, to);
-    }
-    to.0.store.mkdirs(to.1)?;
-    for entry in from.0.store.list(from.1)? {
-        let below = name(&entry.name);
-        let path = |above: &str| format!("{}/{below}", above.trim_end_matches('/'));
-        copy_tree((from.0, &path(from.1)), (to.0, &path(to.1)))?;
+fn copy_entries(from: &Connected, to: &Connected, entries: &[Entry]) -> Result<()> {
+    for entry in entries {
+        if entry.is_directory {
+            to.store.mkdirs(&entry.to)?;
+        } else {
+            copy_file((from, &entry.from), (to, &entry.to))?;
+        }
     }
     Ok(())
 }
@@ -64,11 +123,13 @@ unsafe fn copy(
         let (from, to) = (FILE_SYSTEMS.get(srcFS)?, FILE_SYSTEMS.get(dstFS)?);
         let src = from.absolute(src)?;
         let dst = target(&to, &src, to.absolute(dst)?)?;
+        let info = from.store.info(&src)?;
         let is_same = Arc::ptr_eq(&from.store, &to.store) || from.store.uri() == to.store.uri();
-        if is_same && (dst == src || dst.starts_with(&format!("{}/", src.trim_end_matches('/')))) {
-            return Err(Failure::invalid(format!("cannot copy {src} into itself: {dst}")));
+        if is_same && (dst == src || dst.starts_with(&below(&src, ""))) {
+            return Err(into_itself(&src, &dst));
         }
-        copy_tree((&from, &src), (&to, &dst))?;
+        check_apart((&src, &info), (&to, &dst))?;
+        copy_entries(&from, &to, &entries((&from, &src, &info), &dst)?)?;
         if is_move {
             from.store.delete(&src, true)?;
         }
@@ -127,6 +188,12 @@ mod tests {
             assert_eq!(hdfsCopy(fs, text("a").as_ptr(), fs, text("d").as_ptr()), 0);
             assert_eq!(hdfsMove(fs, text("a").as_ptr(), fs, text("d").as_ptr()), 0);
             assert_eq!(hdfsCopy(fs, text("d").as_ptr(), fs, text("d/e/f").as_ptr()), -1);
+            // The same directory under another name.
+            std::os::unix::fs::symlink(path("d"), path("link")).unwrap();
+            for (from, to) in [("d", "link/e/f"), ("link", "d/b/e"), ("d/b/c", "link/b/c")] {
+                assert_eq!(hdfsMove(fs, text(from).as_ptr(), fs, text(to).as_ptr()), -1, "{from}");
+                assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(libc::EINVAL));
+            }
             assert_eq!(crate::hdfsDisconnect(fs), 0);
         }
         assert!(!path("a").exists());

@@ -31,6 +31,8 @@ impl HdfsStore {
             group: status.group.to_string(),
             permission: status.permission,
             is_encrypted: status.is_encrypted,
+            // Inodes of other clusters have the same ids, but were not changed in the same millisecond.
+            identity: (status.file_id.0, status.modified_ms),
         }
     }
 }

@@ -28,6 +28,7 @@ fn info_of(path: &str, found: &fs::Metadata) -> Info {
         group: found.gid().to_string(),
         permission: (found.mode() & 0o1777) as u16,
         is_encrypted: false,
+        identity: (found.dev(), found.ino()),
     }
 }
 

@@ -29,6 +29,8 @@ pub(crate) struct Info {
     pub(crate) group: String,
     pub(crate) permission: u16,
     pub(crate) is_encrypted: bool,
+    /// Two numbers that a path has under every name of its file system, and that hardly any other path has.
+    pub(crate) identity: (u64, u64),
 }
 
 /// The replicas of a block.
