@@ -11,10 +11,10 @@
 #include <time.h>
 #define ELASTIC_BYTE_BUFFER_POOL_CLASS "org/apache/hadoop/io/ElasticByteBufferPool"
 
-/*
- errno of what has no better one, as in `hdfs.h`.
- */
+/* errno of what has no better one. */
+#ifndef EINTERNAL
 #define EINTERNAL 255
+#endif
 
 /*
  What a path is.
@@ -265,7 +265,7 @@ void hadoopRzOptionsFree(struct hadoopRzOptions *opts);
 
 /*
  Reads on without a copy: a buffer of at most `maxLength` bytes, to be freed with hadoopRzBufferFree(). NULL on an error;
- EOPNOTSUPP where the bytes are not mapped and no pool was named.
+ EPROTONOSUPPORT where the bytes are not mapped and no pool was named.
  */
 struct hadoopRzBuffer *hadoopReadZero(hdfsFile file,
                                       struct hadoopRzOptions *opts,

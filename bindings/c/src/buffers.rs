@@ -66,10 +66,7 @@ pub unsafe extern "C" fn hadoopRzOptionsSetByteBufferPool(
         // SAFETY: as the caller promises.
         let name = unsafe { text::optional(className, "className") }?;
         if let Some(name) = name.filter(|name| name.replace('.', "/") != POOL) {
-            return Err(Failure::new(
-                libc::ENOENT,
-                format!("no pool {name} is known, only {POOL}"),
-            ));
+            return Err(Failure::invalid(format!("no pool {name} is known, only {POOL}")));
         }
         options.lock().may_copy = name.is_some();
         Ok(0)
@@ -85,7 +82,7 @@ pub extern "C" fn hadoopRzOptionsFree(opts: *mut hadoopRzOptions) {
 }
 
 /// Reads on without a copy: a buffer of at most `maxLength` bytes, to be freed with hadoopRzBufferFree(). NULL on an error;
-/// EOPNOTSUPP where the bytes are not mapped and no pool was named.
+/// EPROTONOSUPPORT where the bytes are not mapped and no pool was named.
 #[unsafe(no_mangle)]
 pub extern "C" fn hadoopReadZero(
     file: hdfsFile,
@@ -103,7 +100,7 @@ pub extern "C" fn hadoopReadZero(
         if !read.is_empty() && !read.is_mapped() && !may_copy {
             input.seek(start)?;
             let text = "the bytes are not mapped: no replica is on this machine, or it is not read by short circuit";
-            return Err(Failure::new(libc::EOPNOTSUPP, text));
+            return Err(Failure::new(libc::EPROTONOSUPPORT, text));
         }
         let read = Some(read).filter(|read| wanted == 0 || !read.is_empty());
         Ok(BUFFERS.add(read))
