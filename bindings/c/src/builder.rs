@@ -96,6 +96,10 @@ impl Wanted {
         if let Some(user) = &self.user {
             builder = builder.user(user.as_str());
         }
+        let warnings = builder.take_warnings()?;
+        if !warnings.is_empty() {
+            eprintln!("libhdfs: {}", warnings.join("; "));
+        }
         Ok(Arc::new(HdfsStore::new(builder.build_blocking()?, conf)))
     }
 }

@@ -7,9 +7,11 @@ use crate::process::OfProcess;
 use crate::reader::Reader;
 use crate::status::{BlockLocation, ContentSummary, FileStatus};
 use crate::writer::Writer;
+use pyo3::exceptions::PyUserWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::collections::HashMap;
+use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use zerohop::{
@@ -77,7 +79,13 @@ impl Client {
         for (key, value) in settings {
             builder = builder.set(key, value);
         }
-        let made = builder.clone().build().map_err(|error| Failure::from(error).exception(py))?;
+        let failed = |error| Failure::from(error).exception(py);
+        for line in builder.take_warnings().map_err(failed)? {
+            // Two frames above is who called connect().
+            let text = CString::new(line.replace('\0', "?"))?;
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &text, 3)?;
+        }
+        let made = builder.clone().build().map_err(failed)?;
         Ok(Self { builder, made: Mutex::new(OfProcess::new(made)) })
     }
 

@@ -146,3 +146,20 @@ def test_configurations_that_are_wrong(tmp_path):
         zerohop.connect("ftp://nn")
     with pytest.raises(TypeError):
         zerohop.connect(settings={"a": 1})
+
+
+WARNED = """
+import sys, warnings, zerohop
+warnings.simplefilter("always")
+with warnings.catch_warnings(record=True) as caught:
+    for value in "DENY", "SAMEORIGIN":
+        zerohop.connect("hdfs://nn", config_dir=sys.argv[1], settings={"dfs.xframe.value": value})
+for warning in caught:
+    print(warning.message, warning.filename)
+"""
+
+
+def test_keys_without_effect_are_warned_of_once(run_python, tmp_path):
+    (tmp_path / "core-site.xml").write_text("<configuration></configuration>")
+    said = run_python(WARNED, str(tmp_path)).stdout
+    assert said == "the program: dfs.xframe.value has no effect: it is not implemented <string>\n"

@@ -1,8 +1,11 @@
 //! How a client is made: for which file system, with which configuration, as which user.
 
 use crate::error::Result;
+use parking_lot::Mutex;
+use std::collections::HashSet;
 use std::path::PathBuf;
-use zerohop_conf::Conf;
+use zerohop_conf::{Conf, ineffective_keys};
+use zerohop_system::process::PerProcess;
 use zerohop_transport::login::User;
 
 /// Makes a file system's client. What is not set comes from the environment.
@@ -82,25 +85,57 @@ impl Builder {
         self
     }
 
-    /// The configuration, the URI if one was given, and the user.
-    pub(crate) fn finish(self) -> Result<(Conf, Option<String>, User)> {
-        let mut conf = match self.files {
+    /// One line for each key that is set and has no effect, because it is not implemented; none where this process was given
+    /// the same lines before. For programs that show warnings in a way of their own: `build` logs what nobody has taken.
+    pub fn take_warnings(&self) -> Result<Vec<String>> {
+        Ok(not_given_before(ineffective_keys(&self.configuration()?)))
+    }
+
+    fn configuration(&self) -> Result<Conf> {
+        let mut conf = match &self.files {
             Files::Environment => Conf::from_env()?,
             Files::Directory(directory) => Conf::load(directory)?,
-            Files::Given(conf) => *conf,
+            Files::Given(conf) => Conf::clone(conf),
         };
-        for (key, value) in self.settings {
-            conf.set(&key, value);
+        for (key, value) in &self.settings {
+            conf.set(key, value.as_str());
+        }
+        Ok(conf)
+    }
+
+    /// The configuration, the URI if one was given, and the user.
+    pub(crate) fn finish(self) -> Result<(Conf, Option<String>, User)> {
+        let conf = self.configuration()?;
+        for line in not_given_before(ineffective_keys(&conf)) {
+            tracing::warn!("{line}");
         }
         let user = self.user.map_or_else(User::of_process, |name| User::new(&name));
         Ok((conf, self.uri, user))
     }
 }
 
+/// The lines, if this process has not asked for the same ones before.
+fn not_given_before(lines: Vec<String>) -> Vec<String> {
+    static GIVEN: PerProcess<Mutex<HashSet<Vec<String>>>> = PerProcess::new(Mutex::default);
+    if lines.is_empty() || GIVEN.get().lock().insert(lines.clone()) { lines } else { Vec::new() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::FileSystem;
+
+    #[test]
+    fn keys_without_effect_are_told_once() {
+        let builder =
+            |value: &str| FileSystem::builder().without_files().set("dfs.xframe.value", value);
+        let lines = builder("1").take_warnings().unwrap();
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        assert!(lines[0].contains("has no effect"), "{lines:?}");
+        assert_eq!(builder("2").take_warnings().unwrap(), Vec::<String>::new());
+        let bare = FileSystem::builder().without_files();
+        assert_eq!(bare.take_warnings().unwrap(), Vec::<String>::new());
+    }
 
     #[test]
     fn what_is_set_counts_more_than_files() {
