@@ -456,6 +456,27 @@ int hdfsFileIsOpenForRead(hdfsFile file);
 int hdfsFileIsOpenForWrite(hdfsFile file);
 
 /*
+ Whether reads go to the caller's buffer directly, as they always do: 1, or 0 after hdfsFileDisableDirectRead() and for what
+ is no file being read. This and the three that follow are of Apache's hdfs_test.h.
+ */
+int hdfsFileUsesDirectRead(hdfsFile file);
+
+/*
+ Has hdfsFileUsesDirectRead() say 0, and changes nothing else.
+ */
+void hdfsFileDisableDirectRead(hdfsFile file);
+
+/*
+ hdfsFileUsesDirectRead() for hdfsPread().
+ */
+int hdfsFileUsesDirectPread(hdfsFile file);
+
+/*
+ hdfsFileDisableDirectRead() for hdfsPread().
+ */
+void hdfsFileDisableDirectPread(hdfsFile file);
+
+/*
  Closes a file, and its handle too where that fails. 0, or -1 with errno.
  */
 int hdfsCloseFile(hdfsFS _fs, hdfsFile file);

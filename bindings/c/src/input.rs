@@ -50,6 +50,21 @@ pub unsafe extern "C" fn hdfsRead(
     })
 }
 
+/// hdfsRead(): Apache's library exports it under this name too, which no header declares and fio's engine calls.
+///
+/// # Safety
+/// `buffer` has room for `length` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn readDirect(
+    fs: hdfsFS,
+    file: hdfsFile,
+    buffer: *mut c_void,
+    length: tSize,
+) -> tSize {
+    // SAFETY: as the caller promises.
+    unsafe { hdfsRead(fs, file, buffer, length) }
+}
+
 /// Reads at an offset, and leaves the position as it is. See hdfsRead().
 ///
 /// # Safety

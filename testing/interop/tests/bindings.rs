@@ -14,21 +14,42 @@ fn library() -> PathBuf {
 }
 
 fn run(command: &mut Command) -> String {
-    let out = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let (said, why) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
-    assert!(out.status.success(), "{command:?}: {}\n{said}\n{why}", out.status);
-    said.into_owned()
+    run_with_errors(command).0
 }
 
-/// A C program of the library's tests, compiled against the header as it is shipped.
-fn compiled(directory: &Path, name: &str) -> PathBuf {
-    let (source, program) = (tools::root().join("bindings/c"), directory.join(name));
-    let library = library();
+/// What a command that succeeds says on standard output, and on standard error.
+fn run_with_errors(command: &mut Command) -> (String, String) {
+    let out = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let [said, why] =
+        [out.stdout, out.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    assert!(out.status.success(), "{command:?}: {}\n{said}\n{why}", out.status);
+    (said, why)
+}
+
+/// cc with a C program of the library's tests and the header as it is shipped.
+fn cc(program: &Path, name: &str) -> Command {
+    let source = tools::root().join("bindings/c");
     let flags = ["-Wall", "-Wextra", "-Werror", "-O1", "-o"];
     let mut cc = Command::new("cc");
-    cc.args(flags).arg(&program).arg(source.join(format!("tests/c/{name}.c")));
-    cc.arg("-I").arg(source.join("include")).arg("-L").arg(&library);
-    run(cc.args(["-lhdfs", "-lpthread"]).arg(format!("-Wl,-rpath,{}", library.display())));
+    cc.args(flags).arg(program).arg(source.join(format!("tests/c/{name}.c")));
+    cc.arg("-I").arg(source.join("include"));
+    cc
+}
+
+/// A C program that is linked with libhdfs.so.
+fn compiled(directory: &Path, name: &str) -> PathBuf {
+    let (library, program) = (library(), directory.join(name));
+    let mut cc = cc(&program, name);
+    cc.arg("-L").arg(&library).args(["-lhdfs", "-lpthread"]);
+    run(cc.arg(format!("-Wl,-rpath,{}", library.display())));
+    program
+}
+
+/// A C program that has libhdfs.a in it.
+fn compiled_with_archive(directory: &Path, name: &str) -> PathBuf {
+    let program = directory.join(name);
+    let mut cc = cc(&program, name);
+    run(cc.arg(library().join("libhdfs.a")).args(["-lgcc_s", "-lm", "-lpthread", "-ldl", "-lc"]));
     program
 }
 
@@ -49,6 +70,33 @@ fn a_c_program_reads_and_writes_locally_and_over_tcp() {
     assert_eq!(said.matches("hedged").count(), 2, "{said}");
 }
 
+/// The library is in the program: both ways of linking are tried.
+#[test]
+fn what_apaches_own_tests_check() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = compiled_with_archive(directory.path(), "conformance");
+    let program = program.display();
+    let said = on_ours(&format!("{program} local && {program} remote"));
+    assert_eq!(said.matches("all well").count(), 2, "{said}");
+}
+
+#[test]
+fn datanodes_die_under_a_c_program() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = compiled(directory.path(), "datanodes");
+    let settings = site::settings(&[("dfs.replication", "2")]);
+    let (namenode, datanodes) = (Kind::Ours, Kind::Ours);
+    let spec = Spec { name: "bindings-c-datanodes", namenode, datanodes, count: 2, settings };
+    let cluster = Cluster::start(&spec).unwrap();
+    let ids = cluster.process_ids().1;
+    let mut program = Command::new(program);
+    program.args(ids.iter().map(u32::to_string)).env("HADOOP_CONF_DIR", cluster.conf());
+    let (said, why) = run_with_errors(&mut program);
+    assert!(said.contains("all well"), "{said}");
+    let warning = "libhdfs: the program: dfs.xframe.value has no effect: it is not implemented\n";
+    assert_eq!(why.matches(warning).count(), 1, "{why}");
+}
+
 #[test]
 fn a_c_program_uses_no_memory_wrongly_and_loses_none() {
     let directory = tempfile::tempdir().unwrap();
@@ -62,13 +110,15 @@ fn a_c_program_uses_no_memory_wrongly_and_loses_none() {
 #[test]
 fn a_c_program_works_on_apaches_cluster() {
     let directory = tempfile::tempdir().unwrap();
-    let program = compiled(directory.path(), "operations");
+    let programs = ["operations", "conformance"].map(|name| compiled(directory.path(), name));
     let settings = site::settings(&[("dfs.replication", "1")]);
     let (namenode, datanodes) = (Kind::Apache, Kind::Apache);
     let spec = Spec { name: "bindings-c", namenode, datanodes, count: 1, settings };
     let cluster = Cluster::start(&spec).unwrap();
-    let said = run(Command::new(program).arg("remote").env("HADOOP_CONF_DIR", cluster.conf()));
-    assert!(said.contains("all well"), "{said}");
+    for program in programs {
+        let said = run(Command::new(program).arg("remote").env("HADOOP_CONF_DIR", cluster.conf()));
+        assert!(said.contains("all well"), "{said}");
+    }
 }
 
 /// Arrow wants to load a JVM before libhdfs.so: ours needs none, so an empty library stands in for it.
