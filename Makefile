@@ -2,7 +2,7 @@
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 RELEASE := $(TARGET)/release/zerohop
 
-.PHONY: help demo test torch star languages tracing faults fuzz check fix bench compare dist
+.PHONY: help demo test torch fio star languages tracing faults fuzz check fix bench compare dist
 
 help: ## Lists the tasks.
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -16,6 +16,9 @@ test: ## Runs everything, the tests beside real Apache Hadoop included; installs
 
 torch: ## Tests PyTorch's DataLoader on the Python package; installs PyTorch, which is some gigabytes.
 	@testing/torch.sh
+
+fio: ## Builds fio of Debian's source package with libhdfs.so, and has it write and read on a cluster of ours.
+	@testing/fio.sh
 
 star: ## Builds and tests the DataFusion crate, then measures a star schema of SCALE=4 million facts on HDFS and on local files.
 	@testing/star.sh
