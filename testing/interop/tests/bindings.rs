@@ -121,6 +121,50 @@ fn a_c_program_works_on_apaches_cluster() {
     }
 }
 
+/// The block of a language in docs/languages.md in which some text is, as it is written there.
+fn written(language: &str, text: &str) -> String {
+    let document = std::fs::read_to_string(tools::root().join("docs/languages.md")).unwrap();
+    let blocks = document.split("```").skip(1).step_by(2);
+    let of_language = blocks.filter_map(|block| block.strip_prefix(language)?.strip_prefix('\n'));
+    let found: Vec<&str> = of_language.filter(|block| block.contains(text)).collect();
+    assert_eq!(found.len(), 1, "{language} with {text}: {found:?}");
+    found[0].to_owned()
+}
+
+/// Only the addresses are changed, and `target/release` is where this test's library is.
+#[test]
+fn the_documentation_s_lines_for_c_curl_and_arrow_run_as_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path();
+    let link = |to: PathBuf, name: &str| {
+        std::os::unix::fs::symlink(to.canonicalize().unwrap(), place.join(name)).unwrap();
+    };
+    std::fs::create_dir(place.join("target")).unwrap();
+    link(library(), "target/release");
+    link(tools::root().join("bindings"), "bindings");
+    std::fs::write(place.join("greeting.c"), written("c", "int main(")).unwrap();
+    let address = r#""nn.example.com", 8020"#;
+    let arrow = written("sh", "ARROW_LIBHDFS_DIR").replace(address, r#""'$host'", '$port'"#);
+    let curl =
+        written("sh", "op=CREATE").replace("http://gateway.example.com:14000", "$ZEROHOP_REST");
+    let script = format!(
+        "set -eu; cd {place}; PATH={python}:$PATH\n\
+         host=${{ZEROHOP_URI#hdfs://}}; port=${{host#*:}}; host=${{host%:*}}\n\
+         zerohop fs -mkdir -p /user/alice; zerohop fs -chown alice /user/alice\n\
+         {curl}\n\
+         echo hello, C | zerohop fs -put - /user/alice/greeting\n{c}\n{arrow}",
+        place = place.display(),
+        python = tools::out().canonicalize().unwrap().join("python/bin").display(),
+        c = written("sh", "cc greeting.c"),
+    );
+    let file = place.join("lines.sh");
+    std::fs::write(&file, script).unwrap();
+    let said = on_ours(&format!("sh {}", file.display()));
+    for wanted in ["hello, world\nand again\n", "hello, C\n", "FileInfo for '/user'"] {
+        assert!(said.contains(wanted), "{wanted}: {said}");
+    }
+}
+
 /// Arrow wants to load a JVM before libhdfs.so: ours needs none, so an empty library stands in for it.
 #[test]
 fn arrow_s_file_system_needs_no_jvm() {
