@@ -17,7 +17,7 @@ if [ ! -x "$out/fio" ]; then
   apt=(apt-get -qq -o "Dir::Etc::sourcelist=$out/apt/sources.list" -o Dir::Etc::sourceparts=/dev/null
     -o "Dir::State::Lists=$out/apt/lists" -o Dir::Cache::srcpkgcache= -o Dir::Cache::pkgcache= -o APT::Sandbox::User=)
   "${apt[@]}" update
-  (cd "$out/source" && "${apt[@]}" source --download-only fio && tar xf fio_*.orig.tar.*)
+  (cd "$out/source" && "${apt[@]}" source --download-only fio && tar xf fio_*.orig.tar.[gx]z)
   cd "$out"/source/fio-*/
   # It asks for a JDK, of which nothing is used: jni.h is not included, and our library loads no JVM.
   JAVA_HOME=$out FIO_LIBHDFS_INCLUDE=$root/bindings/c/include FIO_LIBHDFS_LIB=$target/debug \
