@@ -195,6 +195,7 @@ mod tests {
             group: String::new(),
             permission: 0o1755,
             is_encrypted,
+            identity: (0, 0),
         };
         let all = array(&[info(false), info(true)]).unwrap();
         // SAFETY: two entries, freed once.
