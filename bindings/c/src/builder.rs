@@ -107,9 +107,10 @@ impl Wanted {
 /// Clients that are shared: those of a process, by what was asked for.
 type Shared = Mutex<Vec<(Wanted, Weak<dyn Store>)>>;
 
+static SHARED: PerProcess<Shared> = PerProcess::new(Mutex::default);
+
 /// The client that others use, or a new one. Unlike Java's, one that is disconnected stays for those who share it.
 fn shared(wanted: &Wanted) -> Result<Arc<dyn Store>> {
-    static SHARED: PerProcess<Shared> = PerProcess::new(Mutex::default);
     if wanted.is_new {
         return wanted.connect();
     }
@@ -354,6 +355,26 @@ mod tests {
         );
         assert_eq!(store(two), store(two));
         assert_eq!((hdfsDisconnect(two), hdfsDisconnect(own)), (0, 0));
+    }
+
+    #[test]
+    fn a_child_connects_while_a_thread_of_its_parent_does() {
+        let held = SHARED.get().lock();
+        // SAFETY: the child connects and ends.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: it sets a clock: a child that waits for the parent's lock is ended.
+            unsafe { libc::alarm(60) };
+            let wanted = Wanted { name_node: Some("nn".to_owned()), ..Wanted::default() };
+            let is_connected = connect(&wanted).is_ok();
+            // SAFETY: it ends the child, and nothing of the parent's runs in it.
+            unsafe { libc::_exit(if is_connected { 0 } else { 1 }) }
+        }
+        let mut status = -1;
+        // SAFETY: `status` is the place of a number.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert_eq!(status, 0);
+        drop(held);
     }
 
     #[test]

@@ -55,6 +55,8 @@ mod resolved;
 mod runtime;
 mod settings;
 mod spans;
+#[cfg(test)]
+mod test_child;
 mod types;
 mod write;
 

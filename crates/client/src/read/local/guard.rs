@@ -123,8 +123,10 @@ pub(super) fn page_len() -> usize {
     usize::try_from(len).unwrap_or(4096)
 }
 
+/// Whether this process has looked for the handler.
+static DONE: PerProcess<Mutex<bool>> = PerProcess::new(Mutex::default);
+
 fn install() -> io::Result<()> {
-    static DONE: PerProcess<Mutex<bool>> = PerProcess::new(Mutex::default);
     let mut done = DONE.get().lock();
     if *done {
         return Ok(());
@@ -219,6 +221,22 @@ mod tests {
         assert!(!place.covers(0xfff) && !place.covers(0x2000));
         unregister(place);
         assert!(!place.covers(0x1000));
+    }
+
+    #[test]
+    fn a_child_registers_while_a_thread_of_its_parent_does() {
+        register(0x1000, 0x1000).map(unregister).unwrap();
+        let (installing, free) = (DONE.get().lock(), FREE.get().lock());
+        assert!(crate::test_child::ends_well(|| {
+            let place = register(0x5000, 0x1000);
+            // The handler is not taken for the one that was there before it.
+            // SAFETY: what was stored is never freed.
+            let before = unsafe { BEFORE.load(Ordering::Acquire).as_ref() };
+            place.is_ok_and(|place| place.covers(0x5000))
+                && before
+                    .is_some_and(|before| before.sa_sigaction != on_fault as *const () as usize)
+        }));
+        drop((installing, free));
     }
 
     #[test]
