@@ -498,8 +498,5 @@ pub use zerohop_conf::{Conf, ConfError};
 /// ```
 ///
 pub use zerohop_wire::checksum_type::{ChecksumType, DataChecksum};
-
-/// The lines for Rust in docs/languages.md compile as they are written there.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/languages.md")]
-struct Languages;
+mod languages;
