@@ -196,7 +196,8 @@ impl Slot {
             Some(mut stream) => {
                 let closed = stream.writer.close().await;
                 if closed.is_err() {
-                    leftovers::close(stream.fs, stream.writer.path().to_owned());
+                    let (path, file_id) = (stream.writer.path(), stream.writer.file_id());
+                    leftovers::close(stream.fs, path.to_owned(), file_id);
                 }
                 Ok(closed?)
             }

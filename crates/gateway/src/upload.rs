@@ -134,14 +134,17 @@ impl NewFile {
             Ok(()) => self.finish().await,
             Err(failure) => Err(failure),
         };
-        let Self { fs, writer, unfinished, .. } = self;
+        let Self { fs, writer, unfinished, path, .. } = self;
         let Err(failure) = finished else { return Ok(len) };
-        let file_id = writer.file_id();
+        // Another upload may have taken the name meanwhile. One that was to be renamed is not followed: if it has its name
+        // after all, the file that was there before is gone.
+        let at = match unfinished == path {
+            true => leftovers::inode_path(writer.file_id()),
+            false => unfinished,
+        };
         drop(writer);
         // This also ends the lease.
-        if fs.delete(&unfinished, false).await.is_err() {
-            leftovers::delete(fs, unfinished, file_id);
-        }
+        leftovers::delete(fs, path, at).await;
         Err(failure)
     }
 

@@ -143,6 +143,27 @@ fn a_caller_that_disappears_in_mid_upload_leaves_no_half_file_and_no_lease() {
     });
 }
 
+/// The first upload's file was deleted by its name, which the second one's had by then.
+#[test]
+fn an_upload_that_fails_leaves_the_file_of_a_later_one() {
+    with_shared(|shared| {
+        let path = "/later/file";
+        let mut first = shared.begin("PUT", path, "op=CREATE&overwrite=true")?;
+        send(&mut first, 2, 0, BLOCK / 2)?;
+        wait::until("the first upload has a block", LIMIT, || {
+            Ok(blocks(&shared.fs, path).is_ok_and(|blocks| !blocks.is_empty()))
+        })?;
+        let target = format!("/webhdfs/v1{path}?op=CREATE&data=true&user.name=root");
+        is(&shared.gateway.ask("PUT", &target, &[OCTETS], b"the later one")?, 201)?;
+        is(&end(&mut first)?, 404)?;
+        let read = shared.gateway.ask("GET", &format!("{path}?user.name=root"), &[], b"")?;
+        match read.text() == "the later one" {
+            true => Ok(()),
+            false => Err(format!("{} {}", read.status, read.text())),
+        }
+    });
+}
+
 #[test]
 fn a_datanode_killed_during_an_upload_leaves_the_pipeline() {
     with_shared(|shared| {
