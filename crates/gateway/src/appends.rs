@@ -2,7 +2,8 @@
 //!
 //! A stream is opened for the first append and kept for a while, so that the next one costs no lease and no pipeline. An append
 //! is answered when its bytes are flushed to the DataNodes; the NameNode learns the new length when the stream is closed. What
-//! else is asked for a path closes the streams at and below it first.
+//! else is asked for a path closes the streams at and below it first. What is done to a path by others is seen within a second:
+//! then the stream of the file that has lost the name is closed.
 
 use crate::append_answers::{AnswerKey, Answers, Appended};
 use crate::body::BodyReader;
@@ -17,8 +18,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex as Queue;
-use zerohop_client::{FileSystem, FileWriter};
+use zerohop_client::{ErrorKind, FileSystem, FileWriter};
 use zerohop_system::clock;
+
+/// How often the NameNode is asked whether the path of a stream in use still names its file.
+const NAME_CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// A NameNode that takes longer to say so holds up no append.
+const NAME_CHECK_MAX: Duration = Duration::from_secs(2);
 
 /// Names an append for its repetitions.
 const KEY_HEADER: &str = "idempotency-key";
@@ -66,6 +72,8 @@ struct Stream {
     /// The client of the user who opened it.
     fs: FileSystem,
     last_use: Instant,
+    /// When the path was last known to name this file.
+    name_checked: Instant,
 }
 
 impl Appends {
@@ -182,12 +190,19 @@ impl Shared {
 impl Slot {
     /// Opens the file unless it is open for this user; true if it was opened now.
     async fn open(&mut self, fs: &FileSystem, request: &Request) -> Result<bool, Failure> {
-        if self.0.as_ref().is_some_and(|stream| stream.fs.user().name == fs.user().name) {
-            return Ok(false);
+        if let Some(stream) = &mut self.0 {
+            if !stream.has_its_name().await {
+                tracing::info!("{} is another file now; its stream is closed", request.path);
+                // Its file may be gone, which is no reason to refuse this append.
+                let _ = self.close().await;
+            } else if stream.fs.user().name == fs.user().name {
+                return Ok(false);
+            }
         }
         self.close().await?;
         let writer = open_for_append(fs, request).await?;
-        self.0 = Some(Stream { writer, fs: fs.clone(), last_use: clock::now() });
+        let now = clock::now();
+        self.0 = Some(Stream { writer, fs: fs.clone(), last_use: now, name_checked: now });
         Ok(true)
     }
 
@@ -207,6 +222,22 @@ impl Slot {
 }
 
 impl Stream {
+    /// Whether its path still names its file, as far as is known: the NameNode is asked once in a while.
+    async fn has_its_name(&mut self) -> bool {
+        if clock::since(self.name_checked) < NAME_CHECK_INTERVAL {
+            return true;
+        }
+        let status = self.fs.status(self.writer.path());
+        let is_same = match tokio::time::timeout(NAME_CHECK_MAX, status).await {
+            Ok(Ok(status)) => status.file_id.0 == self.writer.file_id(),
+            Ok(Err(error)) if error.kind() == ErrorKind::NotFound => false,
+            // DataNodes take appends while no NameNode answers.
+            Ok(Err(_)) | Err(_) => return true,
+        };
+        self.name_checked = clock::now();
+        is_same
+    }
+
     async fn append(
         &mut self,
         fs: &FileSystem,

@@ -44,6 +44,17 @@ pub(crate) async fn answer(fs: &FileSystem, request: &Request) -> Result<Option<
     Ok(Some(json!({ "boolean": done })))
 }
 
+/// The paths besides its own that an operation takes a file from, or replaces a file at.
+pub(crate) fn other_paths(request: &Request) -> impl Iterator<Item = &str> {
+    let listed = match request.operation {
+        Operation::Rename => request.params.text("destination").map(without_address),
+        Operation::Concat => request.params.text("sources"),
+        _ => None,
+    };
+    let is_list = request.operation == Operation::Concat;
+    listed.into_iter().flat_map(move |text| text.split(move |c| is_list && c == ','))
+}
+
 /// Operations with an empty answer.
 async fn change(fs: &FileSystem, request: &Request) -> Result<(), Failure> {
     let (path, params) = (request.path.as_str(), &request.params);

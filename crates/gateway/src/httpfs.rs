@@ -5,6 +5,7 @@ use crate::activity::RestActivity;
 use crate::appends::Appends;
 use crate::call::Call;
 use crate::callers::Callers;
+use crate::change;
 use crate::clients::Clients;
 use crate::cookies::{CookieError, Cookies};
 use crate::data::{self, Uploads};
@@ -170,6 +171,10 @@ impl ExplorerHost for HttpFs {
         self.access.check(operation)
     }
 
+    async fn close_streams(&self, path: &str) {
+        self.uploads.appends.close_below(path).await;
+    }
+
     fn site(&self) -> Site {
         let nav = NAV.into_iter().map(|(href, label)| NavLink { href, label }).collect();
         let name = self.conf.default_fs().unwrap_or_default().to_owned();
@@ -201,6 +206,9 @@ impl Face for HttpFs {
         // The NameNode shows the length that a file had when it was closed. Readers are told by the DataNodes.
         if !matches!(request.operation, Operation::Append | Operation::Open) {
             self.uploads.appends.close_below(&request.path).await;
+            for path in change::other_paths(&request) {
+                self.uploads.appends.close_below(path).await;
+            }
         }
         let operation = request.operation;
         if operation.moves_data() {

@@ -259,6 +259,9 @@ impl ExplorerHost for NameNodeExplorer {
         Ok(())
     }
 
+    /// None is open for longer than its append.
+    async fn close_streams(&self, _: &str) {}
+
     fn site(&self) -> Site {
         (self.site)()
     }

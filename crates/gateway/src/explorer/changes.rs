@@ -15,6 +15,10 @@ pub(super) async fn run<H: ExplorerHost>(
 ) -> Result<Changed, Failure> {
     let what = form.text("do").unwrap_or_default();
     let here = |what| Ok(Changed { path: path.to_owned(), what });
+    // A new directory changes no file.
+    if what != "mkdir" {
+        host.close_streams(path).await;
+    }
     match what {
         "mkdir" => {
             host.check(Operation::Mkdirs)?;
@@ -39,6 +43,7 @@ pub(super) async fn run<H: ExplorerHost>(
             host.check(Operation::Rename)?;
             let to = name(form)?;
             let to = if to.starts_with('/') { to.to_owned() } else { below(parent(path), to)? };
+            host.close_streams(&to).await;
             fs.rename2(path, &to, RenameOptions::default()).await?;
             Ok(Changed { path: to, what: "renamed" })
         }

@@ -11,6 +11,7 @@ use zerohop_pages::Site;
 
 /// Where it is.
 pub(crate) const ADDRESS: &str = "/explorer";
+
 /// The server that the browser is a part of.
 pub(crate) trait ExplorerHost: Send + Sync + 'static {
     /// The cluster as the user of a request sees it.
@@ -23,6 +24,9 @@ pub(crate) trait ExplorerHost: Send + Sync + 'static {
 
     /// Refuses what this server does for nobody.
     fn check(&self, operation: Operation) -> Result<(), Failure>;
+
+    /// Closes the streams of appends at and below a path before something is done to it.
+    fn close_streams(&self, path: &str) -> impl Future<Output = ()> + Send;
 
     /// What is the same on all pages of the server.
     fn site(&self) -> Site;

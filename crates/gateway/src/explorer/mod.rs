@@ -59,7 +59,7 @@ async fn answer<H: ExplorerHost>(
         match kind.and_then(|kind| multer::parse_boundary(kind).ok()) {
             Some(boundary) => {
                 task_host.check(Operation::Create)?;
-                upload::run(&fs, &task_address.path, &boundary, body).await
+                upload::run(&*task_host, &fs, &task_address.path, &boundary, body).await
             }
             None => {
                 let form = axum::body::to_bytes(body, FORM_LEN_MAX).await;

@@ -1,7 +1,7 @@
 //! Files that a form brings.
 
 use super::changes::below;
-use super::host::Changed;
+use super::host::{Changed, ExplorerHost};
 use crate::failure::Failure;
 use crate::request::Request;
 use crate::upload::{CreateDefaults, NewFile};
@@ -10,7 +10,8 @@ use multer::Multipart;
 use zerohop_client::FileSystem;
 
 /// Makes the files of a form in a directory. What was made before an error stays.
-pub(super) async fn run(
+pub(super) async fn run<H: ExplorerHost>(
+    host: &H,
     fs: &FileSystem,
     directory: &str,
     boundary: &str,
@@ -31,6 +32,7 @@ pub(super) async fn run(
             Some(name) => {
                 let path = below(directory, &name)?;
                 let request = Request::of_form(&path);
+                host.close_streams(&path).await;
                 let file = NewFile::begin(fs, &request, defaults, &path).await?;
                 file.take_field(field).await?;
                 count += 1;

@@ -349,6 +349,69 @@ fn two_gateways_append_to_one_path_in_turns() {
     });
 }
 
+/// A stream in use was never closed, and nobody looked whether its path still named its file: what was appended went into a file
+/// that had been renamed or deleted.
+#[test]
+fn an_append_goes_to_the_file_that_has_the_name() {
+    with_shared(|shared| {
+        let keeps = "zerohop.gateway.append.idle.ms=600000";
+        let gateway = gateway(&shared.cluster, &[keeps])?;
+        let ask = |method: &str, target: &str, body: &str| -> Outcome<Answer> {
+            let target = format!("/webhdfs/v1/name{target}&user.name=root");
+            let answer = gateway.ask(method, &target, &[OCTETS], body.as_bytes())?;
+            is(&answer, 200).map(|()| answer)
+        };
+        let append = |name: &str| {
+            ask("POST", &format!("/{name}?op=APPEND&createflag=CREATE&data=true"), "+")
+        };
+        let content =
+            |name: &str| ask("GET", &format!("/{name}?op=OPEN"), "").map(|answer| answer.body);
+        let file = |path: &str| put(&shared.fs, path, 1, 1000, shape(2, BLOCK));
+
+        // What another client does is seen within a second of a stream in use.
+        let soon = Duration::from_secs(30);
+        append("log")?;
+        shared.fs.rename("/name/log", "/name/old").at("rename")?;
+        wait::until("an append is not to the renamed file", soon, || {
+            append("log")?;
+            shared.fs.exists("/name/log").at("exists")
+        })?;
+        shared.fs.delete("/name/log", false).at("delete")?;
+        wait::until("an append is not to the deleted file", soon, || {
+            append("log")?;
+            shared.fs.exists("/name/log").at("exists")
+        })?;
+
+        // What this gateway does is seen at once: the file at the destination, sources, and the file browser.
+        file("/name/other")?;
+        ask("PUT", "/other?op=RENAME&destination=/name/log&renameoptions=OVERWRITE", "")?;
+        append("log")?;
+        let replaced = content("log")?;
+        if replaced.len() != 1001 || !is_beginning(&replaced[..1000], 1) {
+            return Err(format!("an append to a file that was replaced: {} bytes", replaced.len()));
+        }
+        file("/name/whole")?;
+        append("part")?;
+        ask("POST", "/whole?op=CONCAT&sources=/name/part", "")?;
+        if content("whole")?.len() != 1001 {
+            return Err("a source was not closed".to_owned());
+        }
+        for form in ["do=rename&name=renamed", "do=delete&sure=1"] {
+            append("shown")?;
+            let target = "/explorer?path=/name/shown&user.name=root";
+            let kind = ("Content-Type", "application/x-www-form-urlencoded");
+            is(&gateway.ask("POST", target, &[kind], form.as_bytes())?, 303)?;
+            append("shown")?;
+            let files = shared.fs.list("/name").at("a list")?.len();
+            // old, log, whole, renamed, shown.
+            if content("shown")? != b"+" || files != 5 {
+                return Err(format!("{form}: {files} files"));
+            }
+        }
+        Ok(())
+    });
+}
+
 /// A first append to an empty file used to go to any DataNode: eight writers then refused each other for the lease.
 #[test]
 fn appends_to_one_path_are_sent_to_one_datanode() {
