@@ -87,8 +87,8 @@ impl HostNameNode for Host {
     fn datanodes_in_service(&self, excluded: Vec<String>) -> Datanodes {
         let calls = self.0.clone();
         Box::pin(async move {
-            let nodes = calls.datanodes_in_service(excluded).await.into_iter();
-            nodes.map(|node| (node.uuid, node.host, node.port)).collect()
+            let nodes = calls.datanodes_in_service(excluded).await?.into_iter();
+            Ok(nodes.map(|node| (node.uuid, node.host, node.port)).collect())
         })
     }
 }

@@ -25,7 +25,9 @@ fn every_part_has_its_figures_and_no_failures() {
         test -z \"$(zerohop fs -ls /)\""
     );
     let mut command = Command::new(BINARY);
-    command.args(["up", "--port", "0", "--http-port", "0", "--rest-port", "0", "--exec", &script]);
+    // Uploads are redirected to several DataNodes, appends to a file to one of them.
+    command.args(["up", "--datanodes", "3", "--port", "0", "--http-port", "0", "--rest-port", "0"]);
+    command.args(["--exec", &script]);
     command.current_dir(directory.path()).env_remove("HADOOP_CONF_DIR").stdin(Stdio::null());
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

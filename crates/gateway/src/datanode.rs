@@ -10,6 +10,7 @@ use crate::failure::{Failure, Statuses};
 use crate::open;
 use crate::operation::Operation;
 use crate::request::Request;
+use crate::takeover;
 use axum::body::Body;
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -38,6 +39,7 @@ impl DataNodeFace {
     pub(crate) fn new(mut conf: Conf) -> Result<Self, ConfError> {
         // Permissions in requests are those that files get.
         conf.set("fs.permissions.umask-mode", "000");
+        takeover::name_webhdfs_clients(&mut conf);
         Ok(Self {
             callers: Callers::of_datanode(&conf)?,
             csrf: Csrf::from_conf(&conf)?,

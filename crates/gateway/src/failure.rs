@@ -97,6 +97,11 @@ impl Failure {
         Self::new(class, message).with_status(StatusCode::UNAUTHORIZED)
     }
 
+    /// A part of this process refuses as a server of Apache's does.
+    pub(crate) fn refused(refusal: RemoteException) -> Self {
+        Self::new(refusal.class, refusal.message)
+    }
+
     /// The caller may not do this; `refusal` is what a server of Apache's answers.
     pub(crate) fn forbidden(refusal: RemoteException) -> Self {
         Self::new(refusal.class, refusal.message).with_status(StatusCode::FORBIDDEN)

@@ -12,6 +12,7 @@ use crate::operation::Operation;
 use crate::params::{Params, not_of_pattern};
 use crate::redirects::Redirects;
 use crate::request::Request;
+use crate::takeover;
 use axum::body::Body;
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -25,12 +26,14 @@ use std::sync::Arc;
 use zerohop_client::{DatanodeInfo, ErrorKind, FileStatus, FileSystem, LocalNameNode, User};
 use zerohop_conf::{Conf, ConfError, keys};
 use zerohop_pages::Site;
+use zerohop_wire::RemoteException;
 
 /// A DataNode's host and HTTP port, or none.
 pub type ChosenDatanode = Pin<Box<dyn Future<Output = Option<(String, u16)>> + Send>>;
 
-/// DataNodes: of each the UUID, the host and the HTTP port.
-pub type Datanodes = Pin<Box<dyn Future<Output = Vec<(String, String, u16)>> + Send>>;
+/// DataNodes, of each the UUID, the host and the HTTP port; or that the NameNode is to be asked again later.
+pub type Datanodes =
+    Pin<Box<dyn Future<Output = Result<Vec<(String, String, u16)>, RemoteException>> + Send>>;
 
 /// What WebHDFS needs of the NameNode whose port it is on.
 pub trait HostNameNode: Send + Sync + 'static {
@@ -79,6 +82,7 @@ impl NameNodeFace {
     ) -> Result<Self, ConfError> {
         // Permissions in requests are those that files get.
         conf.set("fs.permissions.umask-mode", "000");
+        takeover::name_webhdfs_clients(&mut conf);
         let key = &keys::DFS_WEBHDFS_ACL_PROVIDER_PERMISSION_PATTERN;
         let acl_pattern =
             conf.get_as(key, "a regular expression", |pattern| Regex::new(&pattern).ok())?;
@@ -120,7 +124,8 @@ impl NameNodeFace {
         Ok(to_location(location, request.params.flag("noredirect", false)?))
     }
 
-    /// The DataNode that shall answer: one that holds the block that is read or appended to, or one for a new block.
+    /// The DataNode that shall answer: one that holds the block that is read, one for a new block, or the one for the appends to a
+    /// path. The last one does not depend on where the blocks are, which changes from append to append.
     async fn datanode(
         &self,
         request: &Request,
@@ -130,19 +135,19 @@ impl NameNodeFace {
         let excluded = request.params.text("excludedatanodes").unwrap_or_default();
         let names = excluded.split(',').map(str::trim).filter(|name| !name.is_empty());
         let names: Vec<String> = names.map(str::to_owned).collect();
-        if request.operation != Operation::Create
-            && let Some(found) = holder(request, fs, &names).await?
-        {
-            return Ok(found);
-        }
         if request.operation == Operation::Append {
-            // An empty file has no block.
-            let nodes = self.host.datanodes_in_service(names.clone()).await;
             let path = request.path.as_str();
+            status_or(fs, path, || format!("File {path} not found.")).await?;
+            let nodes = self.host.datanodes_in_service(names.clone()).await;
+            let nodes = nodes.map_err(Failure::refused)?;
             let first = nodes.into_iter().min_by_key(|(uuid, ..)| append_rank(path, uuid));
             if let Some((_, host, port)) = first {
                 return Ok((host, port));
             }
+        } else if request.operation != Operation::Create
+            && let Some(found) = holder(request, fs, &names).await?
+        {
+            return Ok(found);
         }
         let block_size = request.params.number("blocksize", "a long")?.unwrap_or(self.block_size);
         let chosen = self.host.datanode_for_block(from, block_size, names).await;
@@ -201,13 +206,7 @@ async fn holder(
         node.admin_state().as_str_name() != "DECOMMISSIONED"
             && !excluded.iter().any(|name| names.contains(name))
     };
-    let mut good = block.nodes().filter(is_good);
-    let node = match request.operation {
-        Operation::Append => {
-            good.min_by_key(|node| append_rank(path, &node.proto().id.datanode_uuid))
-        }
-        _ => good.next(),
-    };
+    let node = block.nodes().find(is_good);
     let node = node.ok_or_else(|| Failure::io("No active nodes contain this block"))?;
     let port = u16::try_from(node.proto().id.info_port);
     let port = port.map_err(|_| Failure::io("a DataNode's HTTP port makes no sense"))?;

@@ -1,4 +1,5 @@
-//! Files that a gateway which was killed had open for appends.
+//! Files that an append has to wait for: those that a gateway which was killed had open, and those that WebHDFS on another port
+//! has for an append.
 //!
 //! The lease of such a file belongs to a client that is gone. Others may have it a minute after the last renewal. A gateway that was
 //! started again on the same port of the same machine knows that client by its name, and need not wait.
@@ -7,7 +8,7 @@ use crate::failure::{Failure, Lease};
 use std::time::{Duration, UNIX_EPOCH};
 use zerohop_client::{Error, FileSystem};
 use zerohop_conf::Conf;
-use zerohop_system::clock;
+use zerohop_system::{clock, random};
 
 /// How long an append waits for a file to be closed whose writer is gone.
 pub(crate) const RECOVERY_MAX: Duration = Duration::from_secs(30);
@@ -21,8 +22,16 @@ pub(crate) fn name_clients(conf: &mut Conf, host: &str, port: u16) {
     }
 }
 
-/// Waits a moment for a file that a gateway before this one was writing, or that is being closed for a writer that is gone. True
-/// if it may be free then; false if another client writes it.
+/// Has the clients of WebHDFS on the ports of NameNode and DataNode known to each other by their names.
+pub(crate) fn name_webhdfs_clients(conf: &mut Conf) {
+    conf.set("mapreduce.task.attempt.id", "webhdfs");
+}
+
+/// How the names of these begin.
+const WEBHDFS_CLIENT: &str = "DFSClient_webhdfs_";
+
+/// Waits a moment for a file that a gateway before this one was writing, that is being closed for a writer that is gone, or that
+/// WebHDFS on another port has for an append. True if it may be free then; false if another client writes it.
 pub(crate) async fn waits_for_close(
     fs: &FileSystem,
     path: &str,
@@ -30,7 +39,13 @@ pub(crate) async fn waits_for_close(
 ) -> Result<bool, Failure> {
     let class = error.java_class().unwrap_or_default();
     if class.ends_with(".AlreadyBeingCreatedException") {
-        if !is_of_gateway_before(error.server_message().unwrap_or_default()) {
+        let message = error.server_message().unwrap_or_default();
+        if holder(message).is_some_and(|holder| holder.starts_with(WEBHDFS_CLIENT)) {
+            // Its append is the only one, and the file is closed behind it.
+            clock::sleep(Duration::from_millis(random::u64(5..=20))).await;
+            return Ok(true);
+        }
+        if !is_of_gateway_before(message) {
             return Ok(false);
         }
         tracing::info!(
@@ -48,14 +63,18 @@ pub(crate) async fn waits_for_close(
 
 /// Who writes the file that an append was refused for; none if the refusal has another reason.
 pub(crate) async fn lease_in_the_way(fs: &FileSystem, path: &str, error: &Error) -> Option<Lease> {
-    let line = error.server_message()?.lines().next()?;
-    let (_, held) = line.split_once(OWNED_BY)?;
-    let holder = held.split_once(" on ").map_or(held, |(holder, _)| holder);
+    let holder = holder(error.server_message()?)?;
     let changed_ms = fs.status(path).await.ok()?.modified_ms;
     let now_ms = clock::wall().duration_since(UNIX_EPOCH).ok()?.as_millis();
     let age_ms = now_ms.saturating_sub(u128::from(changed_ms));
     let age_max = Duration::from_millis(u64::try_from(age_ms).unwrap_or(u64::MAX));
-    Some(Lease { holder: holder.trim().to_owned(), age_max })
+    Some(Lease { holder: holder.to_owned(), age_max })
+}
+
+/// The client that a NameNode's refusal names as the holder of the lease.
+fn holder(message: &str) -> Option<&str> {
+    let (_, held) = message.lines().next()?.split_once(OWNED_BY)?;
+    Some(held.split_once(" on ").map_or(held, |(holder, _)| holder).trim())
 }
 
 /// How a NameNode's refusal names the holder of a lease.
@@ -92,6 +111,13 @@ mod tests {
         format!(
             "Failed to APPEND_FILE /a for b on c for {client} because this file lease is currently owned by {holder}"
         )
+    }
+
+    #[test]
+    fn a_refusal_names_the_holder_of_the_lease() {
+        let refused = refusal("DFSClient_webhdfs_1_2 on h", "DFSClient_webhdfs_3_4 on 10.0.0.2");
+        assert_eq!(holder(&refused), Some("DFSClient_webhdfs_3_4"));
+        assert_eq!(holder("something else"), None);
     }
 
     #[test]

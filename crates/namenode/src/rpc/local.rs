@@ -59,7 +59,6 @@ impl LocalCalls {
         method: &'static str,
         request: Bytes,
     ) -> Result<Bytes, RemoteException> {
-        let ends = || JavaException::Retriable.with("The NameNode stops");
         let core = self.core.upgrade().ok_or_else(ends)?;
         let groups = match core.groups.known(identity.user()) {
             Some(groups) => groups,
@@ -70,9 +69,7 @@ impl LocalCalls {
             let call = Call { core: &core, context, groups, param: request, audited_as: "webhdfs" };
             ClientProtocol::call(call, method)
         });
-        let reply: Reply = reply.await.map_err(|_| {
-            JavaException::Retriable.with("All threads for calls by HTTP are busy; ask again later")
-        })?;
+        let reply: Reply = reply.await.map_err(|_| busy())?;
         reply.answer().await
     }
 
@@ -90,11 +87,25 @@ impl LocalCalls {
     }
 
     /// The DataNodes in service, none of `excluded` (`host` or `host:port` of block data).
-    pub async fn datanodes_in_service(&self, excluded: Vec<String>) -> Vec<DatanodeHttp> {
-        let Some(core) = self.core.upgrade() else { return Vec::new() };
+    ///
+    /// # Errors
+    /// If all threads are busy or the NameNode stops; the caller asks again later.
+    pub async fn datanodes_in_service(
+        &self,
+        excluded: Vec<String>,
+    ) -> Result<Vec<DatanodeHttp>, RemoteException> {
+        let core = self.core.upgrade().ok_or_else(ends)?;
         let list = move || core.read(|namespace| in_service(namespace, &excluded));
-        self.threads.run(list).await.unwrap_or_default()
+        self.threads.run(list).await.map_err(|_| busy())
     }
+}
+
+fn ends() -> RemoteException {
+    JavaException::Retriable.with("The NameNode stops")
+}
+
+fn busy() -> RemoteException {
+    JavaException::Retriable.with("All threads for calls by HTTP are busy; ask again later")
 }
 
 fn in_service(namespace: &Namespace, excluded: &[String]) -> Vec<DatanodeHttp> {

@@ -2,7 +2,8 @@
 //!
 //! The tests share a cluster of three DataNodes. Each has it for itself, and leaves what it stopped running again.
 
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::io::{ErrorKind, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -412,37 +413,90 @@ fn an_append_goes_to_the_file_that_has_the_name() {
     });
 }
 
-/// A first append to an empty file used to go to any DataNode: eight writers then refused each other for the lease.
+/// An append used to go to any DataNode while the file was empty, and then to one that held its last block: writers refused each
+/// other for the lease, at the first block and at every new one.
 #[test]
-fn appends_to_one_path_are_sent_to_one_datanode() {
-    const FILES: usize = 16;
+fn appends_to_one_path_are_sent_to_one_datanode_wherever_its_blocks_are() {
+    const FILES: usize = 8;
     with_shared(|shared| {
         let mut connection = Connection::open(shared.cluster.site.http_port).at("the NameNode")?;
-        let mut location = |path: &str| -> Outcome<String> {
-            let target = format!("/webhdfs/v1{path}?op=APPEND&user.name=root");
-            let answer = connection.ask("POST", &target, &[], b"").at(path)?;
-            is(&answer, 307)?;
-            let location = answer.header("location").ok_or("no Location")?;
-            Ok(location.split('/').nth(2).unwrap_or_default().to_owned())
-        };
         let mut chosen = HashSet::new();
         for number in 0..FILES {
             let path = format!("/one-datanode/{number}");
-            put(&shared.fs, &path, 1, 0, shape(3, BLOCK))?;
-            let first = location(&path)?;
+            put(&shared.fs, &path, 1, 0, shape(1, BLOCK))?;
+            let first = append_location(&mut connection, &path)?;
             let mut file = shared.fs.append(&path, AppendOptions::default()).at("append")?;
             file.write_all(b"a line").at("append")?;
             file.close().at("append")?;
-            wait_nodes(&shared.cluster, &shared.fs, &path, 3)?;
-            let then = location(&path)?;
-            if first != then {
-                return Err(format!("{path}: {first}, then {then}"));
+            wait_nodes(&shared.cluster, &shared.fs, &path, 1)?;
+            let then = append_location(&mut connection, &path)?;
+            if first.0 != then.0 {
+                return Err(format!("{path}: {}, then {}", first.0, then.0));
             }
-            chosen.insert(first);
+            chosen.insert(first.0);
         }
         match chosen.len() {
             0 | 1 => Err(format!("all files go to one DataNode: {chosen:?}")),
             _ => Ok(()),
+        }
+    });
+}
+
+/// The port that a NameNode sends an append to, and what is to be asked for there.
+fn append_location(namenode: &mut Connection, path: &str) -> Outcome<(u16, String)> {
+    let target = format!("/webhdfs/v1{path}?op=APPEND&user.name=root");
+    let answer = namenode.ask("POST", &target, &[], b"").at(path)?;
+    is(&answer, 307)?;
+    let location = answer.header("location").ok_or("no Location")?;
+    let (_, rest) = location.split_once("://").ok_or("no URL")?;
+    let (authority, target) = rest.split_once('/').ok_or("no path")?;
+    let port = authority.rsplit(':').next().and_then(|port| port.parse().ok());
+    Ok((port.ok_or("no port")?, format!("/{target}")))
+}
+
+#[test]
+fn writers_of_one_file_by_the_namenodes_port_wait_for_each_other() {
+    const WRITERS: usize = 8;
+    const LINES: usize = 50;
+    with_shared(|shared| {
+        let path = "/writers/log";
+        put(&shared.fs, path, 1, 0, shape(1, BLOCK))?;
+        let http_port = shared.cluster.site.http_port;
+        let write = &|writer: usize| -> Outcome {
+            let mut namenode = Connection::open(http_port).at("the NameNode")?;
+            let mut datanodes: HashMap<u16, Connection> = HashMap::new();
+            for line in 0..LINES {
+                let (port, target) = append_location(&mut namenode, path)?;
+                // A caller who was sent to another one a moment ago, or by another NameNode.
+                let is_elsewhere = line % 10 == writer;
+                let port = match is_elsewhere {
+                    true => shared.cluster.site.info_ports[line % 3],
+                    false => port,
+                };
+                let datanode = match datanodes.entry(port) {
+                    Entry::Occupied(known) => known.into_mut(),
+                    Entry::Vacant(new) => new.insert(Connection::open(port).at("a DataNode")?),
+                };
+                let body = format!("{writer} {line}\n");
+                is(&datanode.ask("POST", &target, &[OCTETS], body.as_bytes()).at(path)?, 200)?;
+            }
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let writers: Vec<_> = (0..WRITERS).map(|n| scope.spawn(move || write(n))).collect();
+            writers.into_iter().try_for_each(|writer| writer.join().unwrap())
+        })?;
+        let read = shared.gateway.ask("GET", &format!("{path}?user.name=root"), &[], b"")?.text();
+        for writer in 0..WRITERS {
+            let prefix = format!("{writer} ");
+            let lines = read.lines().filter_map(|line| line.strip_prefix(&prefix));
+            if !lines.eq((0..LINES).map(|line| line.to_string())) {
+                return Err(format!("writer {writer}: {read:?}"));
+            }
+        }
+        match read.lines().count() == WRITERS * LINES {
+            true => Ok(()),
+            false => Err(format!("{read:?}")),
         }
     });
 }
