@@ -45,14 +45,17 @@ pub(crate) async fn waits_for_close(
             clock::sleep(Duration::from_millis(random::u64(5..=20))).await;
             return Ok(true);
         }
-        if !is_of_gateway_before(message) {
+        if is_of_this_client(message) {
+            // It has the file closed by a recovery, after a stream failed or for the gateway before, or another request writes it.
+        } else if is_of_gateway_before(message) {
+            tracing::info!(
+                "{path} was being written when the gateway before this one ended; closing it"
+            );
+            if fs.recover_lease(path).await? {
+                return Ok(true);
+            }
+        } else {
             return Ok(false);
-        }
-        tracing::info!(
-            "{path} was being written when the gateway before this one ended; closing it"
-        );
-        if fs.recover_lease(path).await? {
-            return Ok(true);
         }
     } else if !class.ends_with(".RecoveryInProgressException") {
         return Ok(false);
@@ -73,12 +76,24 @@ pub(crate) async fn lease_in_the_way(fs: &FileSystem, path: &str, error: &Error)
 
 /// The client that a NameNode's refusal names as the holder of the lease.
 fn holder(message: &str) -> Option<&str> {
-    let (_, held) = message.lines().next()?.split_once(OWNED_BY)?;
+    let line = message.lines().next()?;
+    if let Some((asked, _)) = line.split_once(OWN_LEASE) {
+        return asked.rsplit_once(" because ").map(|(_, client)| client);
+    }
+    let (_, held) = line.split_once(OWNED_BY)?;
     Some(held.split_once(" on ").map_or(held, |(holder, _)| holder).trim())
+}
+
+/// Whether a NameNode's refusal says that the client which asked has the lease itself. So it has after it began the recovery of
+/// another one's.
+fn is_of_this_client(message: &str) -> bool {
+    message.lines().next().is_some_and(|line| line.contains(OWN_LEASE))
 }
 
 /// How a NameNode's refusal names the holder of a lease.
 const OWNED_BY: &str = " because this file lease is currently owned by ";
+/// How it names the client that asked.
+const OWN_LEASE: &str = " is already the current lease holder";
 
 /// Whether a NameNode's refusal names as the holder of the lease another client of a gateway with the port, on the machine, that the
 /// client which asked has: "... for CLIENT on ADDRESS because this file lease is currently owned by HOLDER on ADDRESS".
@@ -117,6 +132,9 @@ mod tests {
     fn a_refusal_names_the_holder_of_the_lease() {
         let refused = refusal("DFSClient_webhdfs_1_2 on h", "DFSClient_webhdfs_3_4 on 10.0.0.2");
         assert_eq!(holder(&refused), Some("DFSClient_webhdfs_3_4"));
+        let own = "Failed to APPEND_FILE /a for DFSClient_1 on h because DFSClient_1 is already the current lease holder.\n\tat org";
+        assert_eq!((holder(own), is_of_this_client(own)), (Some("DFSClient_1"), true));
+        assert!(!is_of_this_client(&refused) && !is_of_gateway_before(own));
         assert_eq!(holder("something else"), None);
     }
 
