@@ -110,11 +110,16 @@ impl Appends {
         let mut slot = queue.lock().await;
         let user = fs.user().name.as_str();
         let key = terms.key.as_deref().map(|key| AnswerKey::new(user, &request.path, key));
-        if let Some(known) = key.as_ref().and_then(|key| self.0.answers.lock().get(key)) {
-            return Ok(known);
+        let is_known = key.as_ref().is_some_and(|key| self.0.answers.lock().knows(key));
+        if is_known
+            && let Some(file_id) = file_id(fs, &request.path).await?
+            && let Some(answer) = key.as_ref().and_then(|key| self.0.answers.lock().get(key, file_id))
+        {
+            return Ok(answer);
         }
         let is_new = slot.open(fs, request).await?;
         let Some(stream) = &mut slot.0 else { return Err(Failure::io("the stream is closed")) };
+        let file_id = stream.writer.file_id();
         let written = stream.append(fs, &request.path, &terms, body).await;
         let closes = written.is_err() || self.0.idle_max.is_zero();
         let closed = if closes { slot.close().await } else { Ok(()) };
@@ -128,7 +133,7 @@ impl Appends {
             ));
         }
         if let Some(key) = key {
-            self.0.answers.lock().put(key, done);
+            self.0.answers.lock().put(key, file_id, done);
         }
         Ok(done)
     }
@@ -184,6 +189,15 @@ impl Shared {
             }
         }
         self.leave(&path, queue);
+    }
+}
+
+/// The inode that a path names; none where there is nothing.
+async fn file_id(fs: &FileSystem, path: &str) -> Result<Option<u64>, Failure> {
+    match fs.status(path).await {
+        Ok(status) => Ok(Some(status.file_id.0)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 

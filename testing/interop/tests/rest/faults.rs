@@ -413,6 +413,35 @@ fn an_append_goes_to_the_file_that_has_the_name() {
     });
 }
 
+/// The answer belonged to a path, and was repeated for a new file there, which lacked the bytes.
+#[test]
+fn a_key_does_not_count_for_a_new_file_of_the_same_name() {
+    with_shared(|shared| {
+        let ask = |method: &str, target: &str| -> Outcome<Answer> {
+            let target = format!("/webhdfs/v1/keys{target}&user.name=root");
+            let key = ("Idempotency-Key", "day 1");
+            let answer = shared.gateway.ask(method, &target, &[OCTETS, key], b"line\n")?;
+            is(&answer, 200).map(|()| answer)
+        };
+        let append = "/log?op=APPEND&createflag=CREATE&data=true";
+        for again in ["/log?op=RENAME&destination=/keys/old", "/log?op=DELETE"] {
+            for _ in 0..2 {
+                ask("POST", append)?;
+            }
+            let content = ask("GET", "/log?op=OPEN")?.text();
+            if content != "line\n" {
+                return Err(format!("before {again}: {content:?}"));
+            }
+            ask(if again.contains("DELETE") { "DELETE" } else { "PUT" }, again)?;
+        }
+        ask("POST", append)?;
+        match ask("GET", "/log?op=OPEN")?.text() == "line\n" {
+            true => Ok(()),
+            false => Err("the line is missing".to_owned()),
+        }
+    });
+}
+
 /// An append used to go to any DataNode while the file was empty, and then to one that held its last block: writers refused each
 /// other for the lease, at the first block and at every new one.
 #[test]
