@@ -5,7 +5,7 @@
 //! else is asked for a path closes the streams at and below it first. What is done to a path by others is seen within a second:
 //! then the stream of the file that has lost the name is closed.
 
-use crate::append_answers::{AnswerKey, Answers, Appended};
+use crate::append_answers::{AnswerKey, Answers, Appended, Known};
 use crate::body::BodyReader;
 use crate::failure::Failure;
 use crate::leftovers;
@@ -15,6 +15,7 @@ use axum::body::Body;
 use axum::http::HeaderMap;
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex as Queue;
@@ -25,6 +26,9 @@ use zerohop_system::clock;
 const NAME_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// A NameNode that takes longer to say so holds up no append.
 const NAME_CHECK_MAX: Duration = Duration::from_secs(2);
+
+/// Bytes that are read at once where some of a file are written again.
+const COPIED_MAX: usize = 1 << 20;
 
 /// Names an append for its repetitions.
 const KEY_HEADER: &str = "idempotency-key";
@@ -83,7 +87,7 @@ impl Appends {
         Self(Arc::new(Shared { idle_max, files, answers }))
     }
 
-    /// Appends a body. An append that fails may have written a beginning of it.
+    /// Appends a body. An append that fails may have written a beginning of it; one with the same key goes on behind it.
     pub(crate) async fn append(
         &self,
         fs: &FileSystem,
@@ -110,17 +114,25 @@ impl Appends {
         let mut slot = queue.lock().await;
         let user = fs.user().name.as_str();
         let key = terms.key.as_deref().map(|key| AnswerKey::new(user, &request.path, key));
-        let is_known = key.as_ref().is_some_and(|key| self.0.answers.lock().knows(key));
-        if is_known
-            && let Some(file_id) = file_id(fs, &request.path).await?
-            && let Some(answer) = key.as_ref().and_then(|key| self.0.answers.lock().get(key, file_id))
-        {
+        let known = self.known(key.as_ref(), fs, &request.path).await?;
+        if let Some(Known::Done(answer)) = known {
             return Ok(answer);
         }
         let is_new = slot.open(fs, request).await?;
         let Some(stream) = &mut slot.0 else { return Err(Failure::io("the stream is closed")) };
         let file_id = stream.writer.file_id();
-        let written = stream.append(fs, &request.path, &terms, body).await;
+        self.0.answers.lock().settle(file_id, stream.writer.pos());
+        // It may have been settled just now.
+        let known = key.as_ref().and_then(|key| self.0.answers.lock().get(key, file_id));
+        let written = match stream.place(fs, &request.path, terms.offset, known, body).await {
+            Ok(place) => {
+                if let Some(key) = &key {
+                    self.0.answers.lock().begin(key.clone(), file_id, place.start);
+                }
+                stream.append(fs, &request.path, &terms, place).await
+            }
+            Err(failure) => Err(failure),
+        };
         let closes = written.is_err() || self.0.idle_max.is_zero();
         let closed = if closes { slot.close().await } else { Ok(()) };
         let done = written?;
@@ -133,9 +145,21 @@ impl Appends {
             ));
         }
         if let Some(key) = key {
-            self.0.answers.lock().put(key, file_id, done);
+            self.0.answers.lock().finish(key, file_id, done);
         }
         Ok(done)
+    }
+
+    /// What became of an append to the file that the path names.
+    async fn known(
+        &self,
+        key: Option<&AnswerKey>,
+        fs: &FileSystem,
+        path: &str,
+    ) -> Result<Option<Known>, Failure> {
+        let Some(key) = key.filter(|key| self.0.answers.lock().knows(key)) else { return Ok(None) };
+        let file_id = file_id(fs, path).await?;
+        Ok(file_id.and_then(|file_id| self.0.answers.lock().get(key, file_id)))
     }
 
     /// Closes the streams at and below a path; waits for the appends that were there before.
@@ -257,16 +281,9 @@ impl Stream {
         fs: &FileSystem,
         path: &str,
         terms: &Terms,
-        body: BodyReader,
+        place: Place,
     ) -> Result<Appended, Failure> {
-        let done = match terms.offset {
-            None => self.write(self.writer.pos(), body).await?,
-            Some(offset) => {
-                let (at, body) = self.skip_applied(fs, path, offset, body).await?;
-                let done = self.write(at, body).await?;
-                Appended { start: offset, ..done }
-            }
-        };
+        let done = self.write(fs, path, place).await?;
         match terms.is_synced {
             true => self.writer.hsync().await?,
             false => self.writer.hflush().await?,
@@ -275,8 +292,21 @@ impl Stream {
         Ok(done)
     }
 
-    async fn write(&mut self, start: u64, mut body: BodyReader) -> Result<Appended, Failure> {
-        let mut end = start;
+    async fn write(
+        &mut self,
+        fs: &FileSystem,
+        path: &str,
+        place: Place,
+    ) -> Result<Appended, Failure> {
+        let Place { start, mut end, again, mut body } = place;
+        if !again.is_empty() {
+            let (reader, mut at) = (fs.open(path).await?, again.start);
+            while at < again.end {
+                let count = usize::try_from(again.end - at).unwrap_or(COPIED_MAX).min(COPIED_MAX);
+                self.writer.write_bytes(reader.read_bytes_at(at, count).await?).await?;
+                at += count as u64;
+            }
+        }
         while let Some(data) = body.next().await? {
             end += data.len() as u64;
             self.writer.write_bytes(data).await?;
@@ -284,36 +314,82 @@ impl Stream {
         Ok(Appended { start, end })
     }
 
-    /// Passes over what the file holds from `offset` on already: the append is a repetition of one whose answer was lost.
-    async fn skip_applied(
+    /// Where an append's bytes go. Those that the file holds already, as the append is a repetition, are taken out of the body.
+    async fn place(
         &self,
         fs: &FileSystem,
         path: &str,
-        offset: u64,
+        offset: Option<u64>,
+        known: Option<Known>,
         mut body: BodyReader,
-    ) -> Result<(u64, BodyReader), Failure> {
+    ) -> Result<Place, Failure> {
         let len = self.writer.pos();
-        if offset > len {
+        let (start, held_end) = match (offset, known) {
+            (Some(offset), _) => (offset, len),
+            (None, Some(Known::Begun { start, end })) => (start, end.min(len)),
+            (None, _) => (len, len),
+        };
+        if offset.is_some() && start > len {
             return Err(Failure::precondition(format!(
-                "{path} has {len} bytes, and the append is for offset {offset}"
+                "{path} has {len} bytes, and the append is for offset {start}"
             )));
         }
-        if offset == len {
-            return Ok((len, body));
+        if start >= held_end {
+            return Ok(Place { start: len, end: len, again: 0..0, body });
         }
-        let (reader, mut at) = (fs.open(path).await?, offset);
-        while at < len {
+        let held = self.skip_held(fs, path, start..held_end, &mut body).await?;
+        if offset.is_some() && !held.is_same {
+            return Err(Failure::precondition(format!(
+                "{path} has {len} bytes, and others at offset {start} than the append's"
+            )));
+        }
+        let follows = held_end == len || !body.has_more().await?;
+        if held.is_same && follows {
+            return Ok(Place { start, end: held.end, again: 0..0, body });
+        }
+        // Bytes of other appends lie behind the beginning of this one.
+        let again = start..held.end;
+        Ok(Place { start: len, end: len + (held.end - start), again, body })
+    }
+
+    /// Passes over the bytes of a body that the file holds in this range.
+    async fn skip_held(
+        &self,
+        fs: &FileSystem,
+        path: &str,
+        range: Range<u64>,
+        body: &mut BodyReader,
+    ) -> Result<Held, Failure> {
+        let (reader, mut at) = (fs.open(path).await?, range.start);
+        while at < range.end {
             let Some(mut data) = body.next().await? else { break };
-            let count = usize::try_from(len - at).unwrap_or(usize::MAX).min(data.len());
+            let count = usize::try_from(range.end - at).unwrap_or(usize::MAX).min(data.len());
             let sent = data.split_to(count);
+            body.put_back(data);
             if reader.read_bytes_at(at, count).await? != sent {
-                return Err(Failure::precondition(format!(
-                    "{path} has {len} bytes, and others at offset {offset} than the append's"
-                )));
+                body.put_back(sent);
+                return Ok(Held { end: at, is_same: false });
             }
             at += count as u64;
-            body.put_back(data);
         }
-        Ok((at, body))
+        Ok(Held { end: at, is_same: true })
     }
+}
+
+/// Where an append goes.
+struct Place {
+    /// Where its bytes begin in the file.
+    start: u64,
+    /// The offset of the first byte of `body`.
+    end: u64,
+    /// Bytes of the file that are written again before `body`.
+    again: Range<u64>,
+    body: BodyReader,
+}
+
+/// How far a file holds the bytes of a body.
+struct Held {
+    end: u64,
+    /// Whether that is all of the body, or of the range.
+    is_same: bool,
 }

@@ -51,6 +51,20 @@ impl BodyReader {
         }
     }
 
+    /// Whether there are further bytes.
+    ///
+    /// # Errors
+    /// If the body breaks off.
+    pub(crate) async fn has_more(&mut self) -> Result<bool, Failure> {
+        while let Some(data) = self.next().await? {
+            if !data.is_empty() {
+                self.put_back(data);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// The next piece begins with these bytes again.
     pub(crate) fn put_back(&mut self, data: Bytes) {
         if !data.is_empty() {
@@ -99,11 +113,13 @@ mod tests {
         let mut first = body.next().await.unwrap().unwrap();
         assert_eq!(first.split_to(1), "a");
         body.put_back(first);
+        assert!(body.has_more().await.unwrap());
         let mut all = Vec::new();
         while let Some(data) = body.next().await.unwrap() {
             all.extend_from_slice(&data);
         }
         assert_eq!(all, b"bcd");
+        assert!(!body.has_more().await.unwrap());
     }
 
     #[tokio::test]

@@ -442,6 +442,61 @@ fn a_key_does_not_count_for_a_new_file_of_the_same_name() {
     });
 }
 
+/// A beginning of the append was in the file, its key was not known, and the repetition wrote all of it again.
+#[test]
+fn an_append_that_broke_off_is_continued_under_its_key() {
+    const LEN: u64 = 3 << 20;
+    with_shared(|shared| {
+        let read = |path: &str| -> Outcome<Vec<u8>> {
+            let answer = shared.gateway.ask("GET", &format!("{path}?user.name=root"), &[], b"")?;
+            Ok(if answer.status == 200 { answer.body } else { Vec::new() })
+        };
+        let append = |path: &str, key: &str, body: &[u8]| -> Outcome<Answer> {
+            let target =
+                format!("/webhdfs/v1{path}?op=APPEND&createflag=CREATE&data=true&user.name=root");
+            let key = ("Idempotency-Key", key);
+            let answer = shared.gateway.ask("POST", &target, &[OCTETS, key], body)?;
+            is(&answer, 200).map(|()| answer)
+        };
+        let mut body = vec![0; LEN as usize];
+        content::fill(9, 0, &mut body);
+        for (path, is_followed) in [("/broken/last", false), ("/broken/followed", true)] {
+            let target =
+                format!("/webhdfs/v1{path}?op=APPEND&createflag=CREATE&data=true&user.name=root");
+            let mut cut = shared.gateway.connect()?;
+            cut.begin("POST", &target, &[OCTETS, ("Idempotency-Key", "k")]).at(path)?;
+            send(&mut cut, 9, 0, LEN / 2)?;
+            wait::until("some of it is in the file", LIMIT, || Ok(!read(path)?.is_empty()))?;
+            drop(cut);
+            if is_followed {
+                append(path, "other", b"of another writer")?;
+            }
+            let answer = append(path, "k", &body)?;
+            let all = read(path)?;
+            let begun = answer.header("zerohop-append-offset").and_then(|at| at.parse().ok());
+            let begun: usize = begun.ok_or("no offset")?;
+            let is_right = match is_followed {
+                false => begun == 0,
+                true => {
+                    let rest = all.get(..begun).unwrap_or_default();
+                    is_beginning(rest.strip_suffix(b"of another writer").unwrap_or(b"?"), 9)
+                }
+            };
+            if !is_right || all.get(begun..) != Some(&body) {
+                return Err(format!("{path}: {} bytes, begun at {begun}", all.len()));
+            }
+            // From here on it is answered as it was.
+            if append(path, "k", &body)?.header("zerohop-append-offset")
+                != answer.header("zerohop-append-offset")
+                || read(path)?.len() != all.len()
+            {
+                return Err(format!("{path}: repeated after its answer"));
+            }
+        }
+        Ok(())
+    });
+}
+
 /// An append used to go to any DataNode while the file was empty, and then to one that held its last block: writers refused each
 /// other for the lease, at the first block and at every new one.
 #[test]
