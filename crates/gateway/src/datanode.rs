@@ -76,6 +76,9 @@ impl Face for DataNodeFace {
         }
         let fs =
             self.client(&request, self.callers.user(&request.params, from.ip(), None).await?)?;
+        if operation == Operation::Create || operation == Operation::Append {
+            open::check_preconditions(&fs, &request.path, &call.headers).await?;
+        }
         match operation {
             Operation::Open => {
                 let mut response = open::open(&fs, &request, &call).await?;

@@ -5,6 +5,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::io::{ErrorKind, Write};
+use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -438,6 +439,49 @@ fn a_key_does_not_count_for_a_new_file_of_the_same_name() {
         match ask("GET", "/log?op=OPEN")?.text() == "line\n" {
             true => Ok(()),
             false => Err("the line is missing".to_owned()),
+        }
+    });
+}
+
+/// The ports that redirect took no notice of these headers, and the file was replaced.
+#[test]
+fn preconditions_hold_behind_a_redirect() {
+    with_shared(|shared| {
+        let base = format!("http://127.0.0.1:{}/webhdfs/v1", shared.cluster.site.http_port);
+        let curl = |method: &str, query: &str, header: &str| -> Outcome<String> {
+            let mut command = Command::new("curl");
+            command.args(["-s", "-i", "-L", "--max-time", "60", "-X", method, "-H", header]);
+            if method != "GET" {
+                command.args(["-H", "Content-Type: application/octet-stream"]);
+                command.args(["--data-binary", "new"]);
+            }
+            command.arg(format!("{base}/guarded/file?{query}&user.name=root"));
+            Ok(String::from_utf8_lossy(&command.output().at("curl")?.stdout).replace('\r', ""))
+        };
+        put(&shared.fs, "/guarded/file", 1, 1000, shape(2, BLOCK))?;
+        let create = "op=CREATE&overwrite=true";
+        for (method, query, header) in [
+            ("PUT", create, "If-Match: \"1-2-3\""),
+            ("PUT", create, "If-None-Match: *"),
+            ("POST", "op=APPEND", "If-Match: \"1-2-3\""),
+        ] {
+            let answer = curl(method, query, header)?;
+            if !answer.contains("HTTP/1.1 412") {
+                return Err(format!("{method} {query} {header}: {answer}"));
+            }
+            check(&shared.fs, "/guarded/file", 1, 1000)?;
+        }
+        for (method, query, status) in [("POST", "op=APPEND", "200"), ("PUT", create, "201")] {
+            let read = curl("GET", "op=OPEN", "Accept: */*")?;
+            let tag = read.lines().find_map(|line| line.strip_prefix("etag: ")).ok_or("no tag")?;
+            let answer = curl(method, query, &format!("If-Match: {tag}"))?;
+            if !answer.contains(&format!("HTTP/1.1 {status}")) {
+                return Err(format!("{method} {query} of {tag}: {answer}"));
+            }
+        }
+        match curl("GET", "op=OPEN", "Accept: */*")?.ends_with("\n\nnew") {
+            true => Ok(()),
+            false => Err("it was not replaced".to_owned()),
         }
     });
 }
