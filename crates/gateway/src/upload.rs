@@ -15,6 +15,10 @@ use zerohop_client::{
 };
 use zerohop_system::clock;
 
+/// So many bytes of a name are kept in that of an unfinished file, which has 30 more. NameNodes take 255 unless they are told
+/// otherwise (`dfs.namenode.fs-limits.max-component-length`).
+const UNFINISHED_KEPT_MAX: usize = 255 - 30;
+
 /// What a CREATE means that does not say it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CreateDefaults {
@@ -241,7 +245,8 @@ async fn write_all(writer: &mut FileWriter, body: Body) -> Result<(), Failure> {
 /// An unused name beside a path. Lists of files show it during the upload, as they show the one of `fs -put`.
 fn unfinished_name(path: &str) -> String {
     let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
-    format!("{directory}/.{name}.{:016x}._UPLOADING_", zerohop_system::random::u64(..))
+    let kept = &name[..name.floor_char_boundary(UNFINISHED_KEPT_MAX)];
+    format!("{directory}/.{kept}.{:016x}._UPLOADING_", zerohop_system::random::u64(..))
 }
 
 #[cfg(test)]
@@ -266,5 +271,10 @@ mod tests {
         let name = unfinished_name("/a/b");
         assert!(name.starts_with("/a/.b.") && name.ends_with("._UPLOADING_"), "{name}");
         assert!(unfinished_name("/b").starts_with("/.b."));
+        for long in ["x".repeat(255), "\u{e9}".repeat(127), "x".to_owned() + &"\u{e9}".repeat(127)] {
+            let name = unfinished_name(&format!("/a/{long}"));
+            let len = name.strip_prefix("/a/").unwrap().len();
+            assert!((254..=255).contains(&len), "{name}: {len} bytes");
+        }
     }
 }
