@@ -88,7 +88,12 @@ fn below_prefix(uri: &Uri) -> Option<&str> {
 fn decoded(path: &str) -> Result<String, Failure> {
     let path = percent_decode_str(path).decode_utf8();
     let path = path.map_err(|_| Failure::illegal("The path is not UTF-8"))?;
-    Ok(if path.is_empty() { "/".to_owned() } else { path.into_owned() })
+    // The NameNode takes a path with a slash behind it for the one without; two are refused.
+    let one = path.strip_suffix('/').filter(|path| !path.is_empty() && !path.ends_with('/'));
+    Ok(match one.unwrap_or(&path) {
+        "" => "/".to_owned(),
+        path => path.to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -105,6 +110,16 @@ mod tests {
         assert_eq!((request.path.as_str(), request.operation), ("/a b/é%25+", Operation::Open));
         assert_eq!(read(Method::PUT, "/webhdfs/v1?op=MKDIRS").unwrap().path, "/");
         assert!(read(Method::GET, "/webhdfs/v1/%FF?op=OPEN").is_err());
+        // Appends to one file queue by its path.
+        for (uri, path) in [
+            ("/webhdfs/v1/log/?op=APPEND", "/log"),
+            ("/log/?op=append", "/log"),
+            ("/webhdfs/v1/?op=APPEND", "/"),
+            ("/webhdfs/v1//?op=APPEND", "//"),
+            ("/webhdfs/v1/log//?op=APPEND", "/log//"),
+        ] {
+            assert_eq!(read(Method::POST, uri).unwrap().path, path, "{uri}");
+        }
     }
 
     #[test]
