@@ -79,7 +79,8 @@ async fn take_data(
     if uploads.checks_content_type {
         upload::check_content_type(&call.headers)?;
     }
-    if call.headers.contains_key(header::IF_MATCH) {
+    if [header::IF_MATCH, header::IF_NONE_MATCH].iter().any(|name| call.headers.contains_key(name))
+    {
         // The tag of a file says its length.
         uploads.appends.close_below(&request.path).await;
     }

@@ -29,8 +29,8 @@ pub(crate) async fn open(
     // The NameNode does not know yet how long a file is that is being written.
     let len = reader.len();
     let tag = entity_tag(&reader);
-    if header_text(headers, header::IF_NONE_MATCH).is_some_and(|known| known == tag || known == "*")
-    {
+    let known = header_text(headers, header::IF_NONE_MATCH);
+    if known.is_some_and(|known| lists(known, Some(&tag), true, true)) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, value(&tag))]).into_response());
     }
     let params = &request.params;
@@ -96,11 +96,11 @@ pub(crate) async fn check_preconditions(
         },
         false => None,
     };
-    let has = |list: &str| {
-        let is_it = |one: &str| one == "*" && exists || Some(one) == tag.as_deref();
-        list.split(',').any(|one| is_it(one.trim()))
-    };
-    match wanted.is_none_or(has) && !unwanted.is_some_and(has) {
+    let names = |list: &str, takes_weak| lists(list, tag.as_deref(), exists, takes_weak);
+    // A tag that is weak does not say that the bytes are the same.
+    match wanted.is_none_or(|list| names(list, false))
+        && !unwanted.is_some_and(|list| names(list, true))
+    {
         true => Ok(()),
         false => Err(Failure::precondition(format!(
             "{path} is another file than the request is for; {}",
@@ -111,6 +111,14 @@ pub(crate) async fn check_preconditions(
             }
         ))),
     }
+}
+
+/// Whether a list of tags, or `*`, names a file that has this tag. A tag in it may be marked as weak (`W/`), and counts if `takes_weak`.
+fn lists(list: &str, tag: Option<&str>, exists: bool, takes_weak: bool) -> bool {
+    list.split(',').map(str::trim).any(|one| {
+        let strong = one.strip_prefix("W/").filter(|_| takes_weak).unwrap_or(one);
+        one == "*" && exists || Some(strong) == tag
+    })
 }
 
 /// Changes when the file's bytes do: every change ends in another last block, another generation stamp of it, or another length.
@@ -157,6 +165,24 @@ fn range(text: &str, len: u64) -> Range {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_named_by_a_list_of_tags() {
+        let tag = Some("\"a-1\"");
+        for (list, weak, strong) in [
+            ("\"a-1\"", true, true),
+            ("\"b\", \"a-1\"", true, true),
+            ("W/\"a-1\"", true, false),
+            ("W/\"b\",W/\"a-1\"", true, false),
+            ("*", true, true),
+            ("\"a-12\", a-1", false, false),
+            ("", false, false),
+        ] {
+            assert_eq!(lists(list, tag, true, true), weak, "{list}");
+            assert_eq!(lists(list, tag, true, false), strong, "{list}");
+        }
+        assert!(!lists("*", None, false, true) && !lists("\"a-1\"", None, true, true));
+    }
 
     #[test]
     fn ranges_are_those_of_the_http_specification() {

@@ -271,7 +271,8 @@ mod tests {
         let name = unfinished_name("/a/b");
         assert!(name.starts_with("/a/.b.") && name.ends_with("._UPLOADING_"), "{name}");
         assert!(unfinished_name("/b").starts_with("/.b."));
-        for long in ["x".repeat(255), "\u{e9}".repeat(127), "x".to_owned() + &"\u{e9}".repeat(127)] {
+        for long in ["x".repeat(255), "\u{e9}".repeat(127), "x".to_owned() + &"\u{e9}".repeat(127)]
+        {
             let name = unfinished_name(&format!("/a/{long}"));
             let len = name.strip_prefix("/a/").unwrap().len();
             assert!((254..=255).contains(&len), "{name}: {len} bytes");
