@@ -119,6 +119,13 @@ impl Failure {
         Self::new(class, "Renewal or cancellation of a token that is not known")
     }
 
+    /// Storage policies are satisfied by the mover.
+    pub(crate) fn no_policy_satisfier() -> Self {
+        let class = "org.apache.hadoop.hdfs.server.namenode.UnsupportedActionException";
+        let message = "Cannot request to satisfy storage policy when storage policy satisfier feature has been disabled by admin. Seek for an admin help to enable it or use Mover tool.";
+        Self::new(class, message)
+    }
+
     /// A path lacks one of the attributes that the request names.
     pub(crate) fn no_such_xattr() -> Self {
         let class = "org.apache.hadoop.hdfs.protocol.XAttrNotFoundException";

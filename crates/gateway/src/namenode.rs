@@ -232,6 +232,7 @@ async fn about_absent_feature(
             status_or(fs, path, || format!("Path not found: {path}")).await?;
             Value::Null
         }
+        Operation::SatisfyStoragePolicy => return Err(Failure::no_policy_satisfier()),
         Operation::GetSnapshottableDirectoryList => json!({ "SnapshottableDirectoryList": null }),
         _ => return Ok(None),
     }))

@@ -13,7 +13,7 @@ use crate::requests::REQUESTS;
 fn web_answers(cluster: &Cluster) -> Vec<String> {
     let base = format!("http://127.0.0.1:{}/webhdfs/v1", cluster.site.http_port);
     let volatile = Regex::new(
-        r#"("(?:modificationTime|accessTime|fileId|message)":)("[^"]*?(?:\\n|, status)[^"]*"|[0-9]+)"#,
+        r#"("(?:modificationTime|accessTime|fileId|message|used|remaining|capacity)":)("[^"]*?(?:\\n|, status)[^"]*"|[0-9]+)"#,
     )
     .unwrap();
     // Ours passes the caller's own parameters on.
