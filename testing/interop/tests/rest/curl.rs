@@ -7,6 +7,35 @@ use zerohop_interop::{Kind, wait};
 use crate::features;
 use crate::gateway::{Gateway, cluster, curl, gateway};
 
+/// Who says `Expect: 100-continue` is told whether to send its body before it sends any of it.
+fn expect_continue(port: u16) {
+    for (kind, expected) in
+        [("application/octet-stream", "HTTP/1.1 100 "), ("text/plain", "HTTP/1.1 400 ")]
+    {
+        let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let target = "/webhdfs/v1/expected?op=CREATE&data=true&user.name=root";
+        let head = format!(
+            "PUT {target} HTTP/1.1\r\nHost: x\r\nContent-Type: {kind}\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n"
+        );
+        std::io::Write::write_all(&mut stream, head.as_bytes()).unwrap();
+        let mut lines = std::io::BufReader::new(stream.try_clone().unwrap());
+        let mut line = || {
+            let mut line = String::new();
+            std::io::BufRead::read_line(&mut lines, &mut line).unwrap();
+            line
+        };
+        let first = line();
+        assert!(first.starts_with(expected), "{kind}: {first}");
+        if expected.contains("100") {
+            assert_eq!(line(), "\r\n");
+            std::io::Write::write_all(&mut stream, b"body").unwrap();
+            let made = line();
+            assert!(made.starts_with("HTTP/1.1 201 "), "{made}");
+        }
+    }
+}
+
 /// On Apache's cluster: ours is covered above.
 #[test]
 fn curl_reads_ranges_and_the_traps_of_append_and_create_are_gone() {
@@ -58,6 +87,22 @@ fn curl_reads_ranges_and_the_traps_of_append_and_create_are_gone() {
     let tag = head.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap().to_owned();
     let same = curl(&gateway, &format!("/d/f?{user}"), &["-H", &format!("If-None-Match: {tag}")]);
     assert!(same.starts_with("HTTP/1.1 304"), "{same}");
+
+    let if_range = |tag: &str| {
+        let header = format!("If-Range: {tag}");
+        curl(&gateway, &format!("/d/f?{user}"), &["-r", "2-4", "-H", &header])
+    };
+    let part = if_range(&tag);
+    assert!(part.starts_with("HTTP/1.1 206") && part.ends_with("\n\n234"), "{part}");
+    let changed = if_range("\"1-2-3\"");
+    assert!(
+        changed.starts_with("HTTP/1.1 200") && changed.ends_with("\n\n0123456789"),
+        "{changed}"
+    );
+    let listed = format!("If-None-Match: \"1-2-3\", W/{tag}");
+    let same = curl(&gateway, &format!("/d/f?{user}"), &["-H", &listed]);
+    assert!(same.starts_with("HTTP/1.1 304"), "{same}");
+    expect_continue(gateway.port);
 
     // Hoop's URLs, and what its author missed.
     let none = post(&format!("/log?op=append&{user}"), "line 1\n");

@@ -145,6 +145,79 @@ fn a_caller_that_disappears_in_mid_upload_leaves_no_half_file_and_no_lease() {
     });
 }
 
+#[test]
+fn a_gateway_that_is_stopped_answers_what_is_under_way_and_closes_what_is_open() {
+    with_shared(|shared| {
+        let mut gateway = gateway(&shared.cluster, &["zerohop.gateway.append.idle.ms=600000"])?;
+        let (file, log) = ("/stopped/file", "/stopped/log");
+        let append =
+            format!("/webhdfs/v1{log}?op=APPEND&createflag=CREATE&data=true&user.name=root");
+        is(&gateway.ask("POST", &append, &[OCTETS], b"before\n")?, 200)?;
+        let (mut upload, mut line) = (gateway.connect()?, gateway.connect()?);
+        let create = format!("/webhdfs/v1{file}?op=CREATE&data=true&user.name=root");
+        upload.begin("PUT", &create, &[OCTETS]).at(file)?;
+        send(&mut upload, 7, 0, BLOCK / 2)?;
+        line.begin("POST", &append, &[OCTETS]).at(log)?;
+        line.send_chunk(b"dur").at(log)?;
+        wait::until("the upload has a block", LIMIT, || {
+            Ok(blocks(&shared.fs, file).is_ok_and(|blocks| !blocks.is_empty()))
+        })?;
+        let port = gateway.port;
+        std::thread::scope(|scope| {
+            let stopping = scope.spawn(|| gateway.stop());
+            wait::until("the port is closed", LIMIT, || Ok(Connection::open(port).is_err()))?;
+            send(&mut upload, 7, BLOCK / 2, 2 * BLOCK)?;
+            is(&end(&mut upload)?, 201)?;
+            line.send_chunk(b"ing\n").at(log)?;
+            is(&end(&mut line)?, 200)?;
+            stopping.join().unwrap()
+        })?;
+        check(&shared.fs, file, 7, 2 * BLOCK)?;
+        // Nobody holds the log: another client appends at once.
+        let mut more = shared.fs.append(log, AppendOptions::default()).at("append")?;
+        more.write_all(b"after\n").at("append")?;
+        more.close().at("append")?;
+        let read = shared.gateway.ask("GET", &format!("{log}?user.name=root"), &[], b"")?.text();
+        match read == "before\nduring\nafter\n" {
+            true => Ok(()),
+            false => Err(format!("{read:?}")),
+        }
+    });
+}
+
+#[test]
+fn a_gateway_limits_the_requests_and_connections_of_one_caller() {
+    with_shared(|shared| {
+        let limits = [
+            "zerohop.gateway.requests.per.second=1",
+            "zerohop.gateway.connections.per.address.max=2",
+        ];
+        let gateway = gateway(&shared.cluster, &limits)?;
+        let target = "/webhdfs/v1/?op=GETFILESTATUS&user.name=root";
+        let mut first = gateway.connect()?;
+        is(&first.ask("GET", target, &[], b"").at(target)?, 200)?;
+        let mut refused = None;
+        wait::until("a request is one too many", LIMIT, || {
+            let answer = first.ask("GET", target, &[], b"").at(target)?;
+            refused = Some(answer).filter(|answer| answer.status == 429);
+            Ok(refused.is_some())
+        })?;
+        if refused.is_none_or(|answer| answer.header("retry-after").is_none()) {
+            return Err("it is not said when to ask again".to_owned());
+        }
+        // Those that are refused are answered; a third connection is not.
+        let mut second = gateway.connect()?;
+        second.ask("GET", target, &[], b"").at(target)?;
+        if gateway.connect()?.ask("GET", target, &[], b"").is_ok() {
+            return Err("a third connection was served".to_owned());
+        }
+        drop(second);
+        wait::until("there is room for another connection", LIMIT, || {
+            Ok(gateway.connect()?.ask("GET", target, &[], b"").is_ok())
+        })
+    });
+}
+
 /// The first upload's file was deleted by its name, which the second one's had by then.
 #[test]
 fn an_upload_that_fails_leaves_the_file_of_a_later_one() {

@@ -41,6 +41,13 @@ impl Gateway {
         self.process = None;
     }
 
+    /// SIGTERM; waits until it has ended by itself.
+    pub fn stop(&mut self) -> Outcome {
+        let mut process = self.process.take().ok_or("no gateway runs")?;
+        let status = process.stop(Duration::from_secs(120))?;
+        if status.success() { Ok(()) } else { Err(format!("{status}\n{}", self.log())) }
+    }
+
     /// A connection to it.
     pub fn connect(&self) -> Outcome<Connection> {
         Connection::open(self.port).at("the gateway's port")

@@ -24,6 +24,8 @@ const COMMANDS: &str = "
 -cat FS/d/a
 -tail FS/d/big
 -head FS/d/a
+-get FS/d/big got
+-get FS/d/none got-none
 -checksum FS/d/big
 -appendToFile b.txt FS/d/a
 -cat FS/d/a
@@ -80,6 +82,12 @@ fn shell(cluster: &Cluster, root: &str, files: &Path) -> Outcome<Vec<String>> {
     let log = cluster.directory().join(format!("{name}.out"));
     let mut process = Process::daemon("the shell", command, &log)?;
     process.finish(LIMIT)?;
+    let got = files.join("got");
+    let read = |path: &Path| std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()));
+    if read(&got)? != read(&files.join("big"))? {
+        return Err(format!("-get from {root} differs from what was put"));
+    }
+    std::fs::remove_file(&got).map_err(|e| e.to_string())?;
     let said = std::fs::read_to_string(&log).map_err(|e| e.to_string())?;
     let time =
         Regex::new("[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}").map_err(|e| e.to_string())?;
