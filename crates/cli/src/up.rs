@@ -250,6 +250,7 @@ async fn serve_ha(plan: HaPlan, options: &Up, home: &Home, start: Instant) -> Ou
         mention(format_args!("rest  {rest_url}/webhdfs/v1/"));
         mention(format_args!("data  {}", home.path.display()));
         mention(format_args!("use   zerohop fs -ls /            (in any terminal of yours)"));
+        mention(format_args!("      {}", curl_line(&rest_url)));
         mention(format_args!("stop  Ctrl-C"));
     }
     let mut cause = None;
@@ -333,13 +334,18 @@ fn announce(cluster: &Cluster, rest: &Rest, home: &Home, conf: &Path, took: Dura
     mention(format_args!("data  {} ({kept})", home.path.display()));
     mention(format_args!("log   {}", home.path.join("zerohop.log").display()));
     mention(format_args!("use   zerohop fs -ls /            (in any terminal of yours)"));
-    let user = User::of_process().name;
-    mention(format_args!("      curl '{rest}/webhdfs/v1/?op=LISTSTATUS&user.name={user}'"));
+    mention(format_args!("      {}", curl_line(&rest)));
     mention(format_args!("      export HADOOP_CONF_DIR={}", conf.display()));
     if cluster.is_open() {
         mention(format_args!("      zerohop fs -fs {} -ls /   (on other machines)", cluster.uri()));
     }
     mention(format_args!("stop  Ctrl-C"));
+}
+
+/// Lists the root by the gateway.
+fn curl_line(rest_url: &str) -> String {
+    let user = User::of_process().name;
+    format!("curl '{rest_url}/webhdfs/v1/?op=LISTSTATUS&user.name={user}'")
 }
 
 fn begin(command: &str, uri: &str, rest_url: &str, conf: &Path) -> Outcome<Child> {

@@ -206,10 +206,17 @@ fn fs_without_a_configuration_means_the_running_cluster_and_never_the_local_disk
         let mut up = command.spawn().unwrap();
         let out = std::io::BufReader::new(up.stdout.take().unwrap());
         let mut lines = std::io::BufRead::lines(out);
-        let said = lines.find(|line| line.as_ref().unwrap().contains("HADOOP_CONF_DIR")).unwrap();
-        (up, lines, said.unwrap())
+        let mut said = Vec::new();
+        while !said.last().is_some_and(|line: &String| line.contains("HADOOP_CONF_DIR")) {
+            said.push(lines.next().unwrap().unwrap());
+        }
+        (up, lines, said)
     };
-    let (mut up, _lines, _) = start("one");
+    let (mut up, _lines, said) = start("one");
+    // What it prints for REST works as it is.
+    let curl = said.iter().find(|line| line.trim_start().starts_with("curl ")).unwrap();
+    let (code, out, err) = run(Command::new("sh").args(["-c", &format!("{} -s", curl.trim())]));
+    assert!(code == 0 && out.contains("{\"FileStatuses\":{"), "{curl}: {out} {err}");
     // A relative path lies in the home directory, which is there.
     let (code, _, err) = run(&mut in_runtime(&["fs", "-put", local, "copy"]));
     assert_eq!(code, 0, "{err}");
