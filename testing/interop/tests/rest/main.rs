@@ -1,8 +1,10 @@
 //! REST: other people's clients, faults, and what strangers send, with Apache as the judge.
 
+mod appends;
 mod collector;
 mod collectors;
 mod curl;
+mod fault_cluster;
 mod faults;
 mod features;
 mod gateway;
