@@ -12,14 +12,14 @@ pub struct CrossSite;
 
 impl IntoResponse for CrossSite {
     fn into_response(self) -> Response {
-        let text =
-            "This request came from another site's page, which may not change anything here.\n";
+        let text = "This request did not come from a page of this server, and only those may change anything here. \
+            Open the page and use its form.\n";
         Page::text(text).with_status(StatusCode::FORBIDDEN).into_response()
     }
 }
 
-/// Refuses a request that a page of another site made. Browsers say where a form comes from (`Sec-Fetch-Site`, `Origin`);
-/// programs that say nothing are no browsers.
+/// Refuses a request that a page of another site made. Browsers say where a form of this site comes from (`Sec-Fetch-Site`,
+/// `Origin`, `Referer`); programs say nothing.
 ///
 /// # Errors
 /// If the page was another site's.
@@ -30,7 +30,13 @@ pub fn check_same_site(headers: &HeaderMap) -> Result<(), CrossSite> {
         return if is_own { Ok(()) } else { Err(CrossSite) };
     }
     let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("null"));
-    let Some(from) = text(header::ORIGIN).or_else(|| text(header::REFERER)) else { return Ok(()) };
+    let Some(from) = text(header::ORIGIN).or_else(|| text(header::REFERER)) else {
+        // Another site's page can have a browser leave both out, and on plain connections to other machines there is no
+        // Sec-Fetch-Site.
+        let is_browser =
+            text(header::USER_AGENT).is_some_and(|agent| agent.starts_with("Mozilla/"));
+        return if is_browser { Err(CrossSite) } else { Ok(()) };
+    };
     let authority = from.split_once("://").map(|(_, rest)| rest.split('/').next());
     match (authority.flatten(), text(header::HOST)) {
         (Some(from), Some(host)) if from.eq_ignore_ascii_case(host) => Ok(()),
@@ -57,7 +63,8 @@ mod tests {
             &[][..],
             &[("sec-fetch-site", "same-origin")],
             &[("sec-fetch-site", "none")],
-            &[("origin", "http://nn:9870")],
+            &[("user-agent", "curl/8.0")],
+            &[("origin", "http://nn:9870"), ("user-agent", "Mozilla/5.0")],
             &[("referer", "http://NN:9870/explorer?path=/")],
         ] {
             assert_eq!(check(own), Ok(()), "{own:?}");
@@ -69,6 +76,7 @@ mod tests {
             &[("origin", "null")],
             &[("origin", "http://nn:9870.evil.example")],
             &[("referer", "http://evil.example/nn:9870/")],
+            &[("user-agent", "Mozilla/5.0 (X11; Linux x86_64)")],
         ] {
             assert_eq!(check(other), Err(CrossSite), "{other:?}");
         }

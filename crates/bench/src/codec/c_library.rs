@@ -35,16 +35,23 @@ pub(super) struct CLibrary {
 }
 
 impl CLibrary {
-    /// The library for a codec; `None` where it is not installed.
-    pub(super) fn open(codec: Codec) -> Option<CLibrary> {
+    /// The library for a codec.
+    ///
+    /// # Errors
+    /// The name of the library, where it is not installed.
+    pub(super) fn open(codec: Codec) -> Result<CLibrary, &'static str> {
         let (name, symbol) = match codec {
             Codec::Deflate => ("libz.so.1", "uncompress"),
             Codec::Zstandard => ("libzstd.so.1", "ZSTD_decompress"),
             Codec::Lz4 => ("liblz4.so.1", "LZ4_decompress_safe"),
             Codec::Snappy => ("libsnappy.so.1", "snappy_uncompress"),
             Codec::Lzo => ("liblzo2.so.2", "lzo1x_decompress_safe"),
-            _ => return None,
+            _ => return Err("none"),
         };
+        CLibrary::load(codec, name, symbol).ok_or(name)
+    }
+
+    fn load(codec: Codec, name: &'static str, symbol: &str) -> Option<CLibrary> {
         // SAFETY: these libraries' initializers have no effect on the process but their own state, and the types are
         // those of their headers; a wrong one would call a function with other arguments than it reads.
         let (library, function) = unsafe {

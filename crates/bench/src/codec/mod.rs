@@ -89,11 +89,22 @@ fn turns(
     Ok(Row::new(name, "MB/s", ours).against(other, median(&theirs)))
 }
 
-/// Our decoders beside the C libraries, in memory. A library that is not installed has no row.
-pub fn library_rows(plain: &[u8], runs: usize, done: &mut dyn FnMut(&Row)) -> io::Result<Vec<Row>> {
+/// Our decoders beside the C libraries, in memory. A library that is not installed has no row: `missing` is told of it.
+pub fn library_rows(
+    plain: &[u8],
+    runs: usize,
+    done: &mut dyn FnMut(&Row),
+    missing: &mut dyn FnMut(&str),
+) -> io::Result<Vec<Row>> {
     let mut rows = Vec::new();
     for codec in [Codec::Deflate, Codec::Zstandard, Codec::Lz4, Codec::Snappy, Codec::Lzo] {
-        let Some(library) = CLibrary::open(codec) else { continue };
+        let library = match CLibrary::open(codec) {
+            Ok(library) => library,
+            Err(name) => {
+                missing(&format!("{name} is not installed: nothing to compare {codec} with"));
+                continue;
+            }
+        };
         let bytes = packed(codec, plain)?;
         let mut buffer = vec![0; 256 << 10];
         let ours = || {
@@ -120,17 +131,20 @@ fn run(command: &mut Command) -> io::Result<()> {
     if status.success() { Ok(()) } else { Err(io::Error::other(format!("{command:?}: {status}"))) }
 }
 
-/// `zerohop codec decompress` beside the programs, from a file to nowhere. A program that is not installed has no row.
+/// `zerohop codec decompress` beside the programs, from a file to nowhere. A program that is not installed has no row: `missing` is
+/// told of it.
 pub fn program_rows(
     plain: &[u8],
     runs: usize,
     zerohop: &Path,
     directory: &Path,
     done: &mut dyn FnMut(&Row),
+    missing: &mut dyn FnMut(&str),
 ) -> io::Result<Vec<Row>> {
     let mut rows = Vec::new();
     for (program, codec) in PROGRAMS {
         if run(Command::new(program).arg("--version")).is_err() {
+            missing(&format!("{program} is not installed: nothing to compare {codec} with"));
             continue;
         }
         let file = directory.join(format!("plain{}", codec.extension()));
@@ -185,7 +199,11 @@ mod tests {
         let rows = parallel_rows(&plain, 1, 2, &mut |_| {}).unwrap();
         assert_eq!(rows.len(), Codec::ALL.len());
         // The libraries check what they unpacked; which are there depends on the machine.
-        let rows = library_rows(&plain, 1, &mut |_| {}).unwrap();
+        let mut missing = Vec::new();
+        let rows = library_rows(&plain, 1, &mut |_| {}, &mut |text| missing.push(text.to_owned()));
+        let rows = rows.unwrap();
+        assert_eq!(rows.len() + missing.len(), 5, "{missing:?}");
+        assert!(missing.iter().all(|text| text.starts_with("lib")), "{missing:?}");
         assert!(rows.iter().all(|row| row.ratio().is_some_and(|ratio| ratio > 0.0)));
     }
 }

@@ -33,11 +33,13 @@ fn measure(args: &CodecArgs) -> Outcome<i32> {
         None => sample(args.length),
     };
     let mut done = |row: &Row| eprintln!("{}", progress(row));
+    let mut missing = |text: &str| eprintln!("bench codec: {text}");
     let mut report = Report::new();
-    report.rows.extend(library_rows(&plain, args.runs, &mut done)?);
+    report.rows.extend(library_rows(&plain, args.runs, &mut done, &mut missing)?);
     let directory = tempfile::tempdir()?;
     let zerohop = std::env::current_exe()?;
-    report.rows.extend(program_rows(&plain, args.runs, &zerohop, directory.path(), &mut done)?);
+    let at = directory.path();
+    report.rows.extend(program_rows(&plain, args.runs, &zerohop, at, &mut done, &mut missing)?);
     report.rows.extend(parallel_rows(&plain, args.runs, args.threads, &mut done)?);
     print(&report, args.json)
 }

@@ -18,13 +18,21 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Requests under way that are remembered: the completion of one may have been lost.
 const REQUESTS_MAX: usize = 100_000;
 
-/// Records for so many seconds; a map for each device and kind of request.
-pub fn record(seconds: u64) -> Outcome<Vec<HeatMap>> {
+/// What was recorded.
+pub struct Recorded {
+    /// A map for each device and kind of request.
+    pub maps: Vec<HeatMap>,
+    /// Events that the kernel had no room for: so many requests may lack.
+    pub lost: u64,
+}
+
+/// Records for so many seconds, or until `is_stopped` says so.
+pub fn record(seconds: u64, is_stopped: impl Fn() -> bool) -> Outcome<Recorded> {
     let trace = Trace::start()?;
     let mut requests = Requests::default();
     let begun = clock::now();
     let (mut text, mut rest) = (String::new(), String::new());
-    while clock::since(begun) < Duration::from_secs(seconds) {
+    while clock::since(begun) < Duration::from_secs(seconds) && !is_stopped() {
         clock::sleep_thread(PAUSE);
         trace.read(&mut text)?;
         rest.push_str(&text);
@@ -32,7 +40,7 @@ pub fn record(seconds: u64) -> Outcome<Vec<HeatMap>> {
         rest.get(..end).unwrap_or_default().lines().for_each(|line| requests.note(line));
         rest.drain(..end);
     }
-    Ok(requests.maps(seconds))
+    Ok(Recorded { maps: requests.maps(seconds), lost: requests.lost })
 }
 
 /// An instance of the kernel's trace, which ends with this.
@@ -113,12 +121,16 @@ struct Requests {
     /// When those under way were given to the device, in microseconds of the trace's clock.
     issued: HashMap<Request, u64>,
     done: HashMap<(String, &'static str), LatencyHistory>,
+    lost: u64,
 }
 
 impl Requests {
     /// Takes a line of the trace.
     fn note(&mut self, line: &str) {
-        let Some((at, event, request)) = parse(line) else { return };
+        let Some((at, event, request)) = parse(line) else {
+            self.lost += lost(line);
+            return;
+        };
         if event == EVENTS[0] {
             if self.issued.len() >= REQUESTS_MAX {
                 self.issued.clear();
@@ -168,6 +180,12 @@ fn parse(line: &str) -> Option<(u64, &'static str, Request)> {
     Some((at, event, (device.to_owned(), sector.to_owned(), kind)))
 }
 
+/// Of a line `CPU:0 [LOST 7 EVENTS]` the number.
+fn lost(line: &str) -> u64 {
+    let number = line.split_once("[LOST ").and_then(|(_, rest)| rest.split_once(" EVENTS]"));
+    number.and_then(|(number, _)| number.parse().ok()).unwrap_or_default()
+}
+
 /// The name of a device with these numbers, as `sda`.
 fn name_of(numbers: &str) -> String {
     let link = fs::read_link(format!("/sys/dev/block/{}", numbers.replace(',', ":")));
@@ -200,7 +218,7 @@ mod tests {
             "{:?}",
             maps[0].summary()
         );
-        assert_eq!(requests.issued.len(), 1);
+        assert_eq!((requests.issued.len(), requests.lost), (1, 7));
     }
 
     #[test]

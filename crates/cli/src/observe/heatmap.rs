@@ -1,12 +1,16 @@
 //! `heatmap`: how long the disks of a DataNode take, over time.
 
+use super::block::{self, Recorded};
+use super::output;
 use super::target::{Target, fetch};
-use super::{block, output};
 use crate::failure::{Failure, Outcome, complain};
 use crate::http::escape;
+use crate::stop::Stop;
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use zerohop_profile::heat::{HeatMap, heat_picture};
 
@@ -51,19 +55,51 @@ impl Heatmap {
     }
 }
 
-/// The requests to the disks of this machine.
+/// The requests to the disks of this machine. A signal ends the recording early, so that the kernel's trace ends with it.
 fn requests(seconds: u64, options: &Heatmap) -> Outcome {
-    let maps = block::record(seconds)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let recorded = runtime.block_on(async {
+        let mut stop = Stop::new()?;
+        let stopped = Arc::new(AtomicBool::new(false));
+        let is_stopped = Arc::clone(&stopped);
+        let record = move || block::record(seconds, || is_stopped.load(Ordering::Relaxed));
+        let mut recording = tokio::task::spawn_blocking(record);
+        tokio::select! {
+            recorded = &mut recording => return recorded.map_err(Failure::of)?,
+            cause = stop.wait() => {
+                eprintln!("heatmap: {}: the recording ends here", cause.name());
+                stopped.store(true, Ordering::Relaxed);
+            }
+        }
+        recording.await.map_err(Failure::of)?
+    })?;
+    let Recorded { maps, lost } = recorded;
     let picture = if options.wants_json() {
         let maps: Vec<_> = maps.iter().map(HeatMap::json).collect();
-        serde_json::to_string(&json!({ "seconds": seconds, "maps": maps })).map_err(Failure::of)?
+        let all = json!({ "seconds": seconds, "maps": maps, "lostEvents": lost });
+        serde_json::to_string(&all).map_err(Failure::of)?
     } else {
         let title = format!("Requests to the disks of this machine, {seconds} s");
-        heat_picture(
-            &title,
-            "From the issue to the device to its completion, as the kernel's block layer has it",
-            &maps,
-        )
+        heat_picture(&title, &note(lost), &maps)
     };
     output::write(&mut picture.as_bytes(), options.output.as_deref())
+}
+
+fn note(lost: u64) -> String {
+    let note = "From the issue to the device to its completion, as the kernel's block layer has it";
+    match lost {
+        0 => note.to_owned(),
+        lost => format!("{note}; {lost} events were lost"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::note;
+
+    #[test]
+    fn events_that_were_lost_are_told() {
+        assert!(!note(0).contains("lost"));
+        assert!(note(7).ends_with("; 7 events were lost"));
+    }
 }
