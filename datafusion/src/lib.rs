@@ -15,6 +15,8 @@
 //!
 //! - **Local reads** are those of the client: with `dfs.client.read.shortcircuit` bytes come from the replica's file. Their
 //!   share is in the statistics of [`HdfsRegistry::file_system`].
+//! - **Calls to the NameNode**: a file of a query is opened once and stays open for two seconds
+//!   ([`HdfsRegistry::with_files_open_for`]).
 //! - **Writes** appear when they are complete. DataFusion uploads files in parts of
 //!   `datafusion.execution.objectstore_writer_buffer_size`, 10 MiB unless it is set, and each part begins a block of HDFS: for
 //!   tables that are read often, a part as large as a block (128 MiB) is better, at the price of that much memory for

@@ -5,6 +5,7 @@ use datafusion::execution::object_store::{DefaultObjectStoreRegistry, ObjectStor
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 use url::{Position, Url};
 use zerohop::object_store::HdfsObjectStore;
 use zerohop::object_store::object_store::ObjectStore;
@@ -12,10 +13,17 @@ use zerohop::{Builder, FileSystem};
 
 const SCHEME: &str = "hdfs";
 
+/// How long a file of a query stays open: the reads of its row groups follow each other sooner, as a rule.
+const FILES_OPEN_FOR: Duration = Duration::from_secs(2);
+
 /// The object stores of a DataFusion runtime: for `hdfs://` URLs a store is made when it is first asked for, one for each
 /// name service or NameNode; for other schemes it is DataFusion's own registry.
 ///
 /// A client belongs to the tokio runtime in which its first URL was used, and ends with it.
+///
+/// A file stays open for two seconds, so that the reads of one query ask the NameNode once for its blocks. What another
+/// program does to a file in that time may be seen later, as with the lists and footers that DataFusion itself keeps:
+/// [`with_files_open_for`](Self::with_files_open_for).
 ///
 /// ```no_run
 /// # fn example() -> datafusion::error::Result<()> {
@@ -29,9 +37,17 @@ const SCHEME: &str = "hdfs";
 /// ```
 pub struct HdfsRegistry {
     builder: Builder,
+    files_open_for: Duration,
     /// By authority: `host:port`, a name service, or nothing for `fs.defaultFS`.
-    file_systems: Mutex<HashMap<String, FileSystem>>,
+    known: Mutex<HashMap<String, Known>>,
     others: DefaultObjectStoreRegistry,
+}
+
+/// A client, and the store that keeps its files open.
+#[derive(Clone)]
+struct Known {
+    fs: FileSystem,
+    store: HdfsObjectStore,
 }
 
 impl Default for HdfsRegistry {
@@ -54,8 +70,22 @@ impl HdfsRegistry {
     /// let registry = HdfsRegistry::with_builder(alice);
     /// ```
     pub fn with_builder(builder: Builder) -> Self {
-        let file_systems = Mutex::default();
-        Self { builder, file_systems, others: DefaultObjectStoreRegistry::new() }
+        let others = DefaultObjectStoreRegistry::new();
+        Self { builder, files_open_for: FILES_OPEN_FOR, known: Mutex::default(), others }
+    }
+
+    /// Keeps files open for another time after they were opened
+    /// ([`HdfsObjectStore::with_files_open_for`]). With zero each read asks the NameNode.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use zerohop_datafusion::HdfsRegistry;
+    /// let registry = HdfsRegistry::new().with_files_open_for(Duration::ZERO);
+    /// ```
+    #[must_use]
+    pub fn with_files_open_for(mut self, time: Duration) -> Self {
+        self.files_open_for = time;
+        self
     }
 
     /// The client that serves a URL, made if there is none yet. Its statistics say which way bytes were read.
@@ -70,14 +100,18 @@ impl HdfsRegistry {
     /// # Errors
     /// If the URL is not an `hdfs://` one, or the configuration has mistakes or does not name its NameNodes.
     pub fn file_system(&self, url: &Url) -> Result<FileSystem> {
+        Ok(self.known(url)?.fs)
+    }
+
+    fn known(&self, url: &Url) -> Result<Known> {
         if url.scheme() != SCHEME {
             let text = format!("{url} is not an hdfs:// URL");
             return Err(DataFusionError::Configuration(text));
         }
         let authority = authority(url);
-        let mut known = self.file_systems.lock();
-        if let Some(fs) = known.get(authority) {
-            return Ok(fs.clone());
+        let mut all = self.known.lock();
+        if let Some(known) = all.get(authority) {
+            return Ok(known.clone());
         }
         let builder = self.builder.clone();
         let builder = match authority {
@@ -89,14 +123,16 @@ impl HdfsRegistry {
                 format!("{url}: {error}; HADOOP_CONF_DIR names the directory of hdfs-site.xml");
             DataFusionError::Configuration(text)
         })?;
-        known.insert(authority.to_owned(), fs.clone());
-        Ok(fs)
+        let store = HdfsObjectStore::new(fs.clone()).with_files_open_for(self.files_open_for);
+        let known = Known { fs, store };
+        all.insert(authority.to_owned(), known.clone());
+        Ok(known)
     }
 }
 
 impl std::fmt::Debug for HdfsRegistry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names: Vec<String> = self.file_systems.lock().keys().cloned().collect();
+        let names: Vec<String> = self.known.lock().keys().cloned().collect();
         f.debug_struct("HdfsRegistry").field("hdfs", &names).field("others", &self.others).finish()
     }
 }
@@ -114,7 +150,7 @@ impl ObjectStoreRegistry for HdfsRegistry {
     fn deregister_store(&self, url: &Url) -> Result<Arc<dyn ObjectStore>> {
         if url.scheme() == SCHEME && self.others.get_store(url).is_err() {
             let store = self.get_store(url)?;
-            self.file_systems.lock().remove(authority(url));
+            self.known.lock().remove(authority(url));
             return Ok(store);
         }
         self.others.deregister_store(url)
@@ -122,9 +158,7 @@ impl ObjectStoreRegistry for HdfsRegistry {
 
     fn get_store(&self, url: &Url) -> Result<Arc<dyn ObjectStore>> {
         match self.others.get_store(url) {
-            Err(_) if url.scheme() == SCHEME => {
-                Ok(Arc::new(HdfsObjectStore::new(self.file_system(url)?)))
-            }
+            Err(_) if url.scheme() == SCHEME => Ok(Arc::new(self.known(url)?.store)),
             found => found,
         }
     }
@@ -159,7 +193,7 @@ mod tests {
             assert_eq!(registry.file_system(&url(wanted)).unwrap().uri(), uri);
             registry.get_store(&url(wanted)).unwrap();
         }
-        assert_eq!(registry.file_systems.lock().len(), 2);
+        assert_eq!(registry.known.lock().len(), 2);
     }
 
     #[test]
@@ -184,6 +218,6 @@ mod tests {
         let found = registry.get_store(&place).unwrap().to_string();
         assert!(!found.contains("/warehouse"), "{found}");
         registry.deregister_store(&place).unwrap();
-        assert!(registry.file_systems.lock().is_empty());
+        assert!(registry.known.lock().is_empty());
     }
 }

@@ -2,10 +2,12 @@
 
 use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::prelude::{SessionConfig, SessionContext};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use zerohop_datafusion::zerohop::FileSystem;
+use std::time::Duration;
+use zerohop_datafusion::zerohop::{Conf, FileSystem};
 use zerohop_datafusion::{HdfsRegistry, session_context_with};
 
 /// `zerohop up`, which stops when its command does.
@@ -28,6 +30,21 @@ impl Cluster {
         let conf_directory = lines.next().unwrap().unwrap();
         let uri = lines.next().unwrap().unwrap();
         Self { process, conf_directory, uri }
+    }
+
+    /// How many calls of a kind the NameNode has answered, by its metrics.
+    fn calls(&self, metric: &str) -> u64 {
+        let conf = Conf::load(&self.conf_directory).unwrap();
+        let address = conf.get_raw("dfs.namenode.http-address").unwrap();
+        let mut stream = TcpStream::connect(&address).unwrap();
+        let bean = "Hadoop:service=NameNode,name=NameNodeActivity";
+        write!(stream, "GET /jmx?qry={bean} HTTP/1.0\r\nHost: {address}\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let member = format!("\"{metric}\"");
+        let (_, value) = answer.split_once(&member).unwrap_or_else(|| panic!("{answer}"));
+        let digits = value.trim_start_matches([' ', ':']);
+        digits.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
     }
 }
 
@@ -107,4 +124,38 @@ async fn tables_in_hdfs_are_written_and_read_as_local_ones_are() {
     );
     let refused = session.sql(&missing).await.err().map(|error| error.to_string());
     assert!(refused.is_some_and(|text| text.contains("missing")), "a table without files");
+}
+
+/// Three files with several row groups each, whose reads are calls of their own to the store: each file is opened once for
+/// its footer and two queries, and every time where files are not kept open.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_query_asks_the_namenode_once_for_each_file() {
+    let cluster = Cluster::start();
+    let opened = async |open_for: Duration, table: &str| {
+        let builder = FileSystem::builder().config_dir(&cluster.conf_directory);
+        let registry = HdfsRegistry::with_builder(builder).with_files_open_for(open_for);
+        let session = session_context_with(SessionConfig::new(), Arc::new(registry)).unwrap();
+        let directory = format!("{}/{table}/", cluster.uri);
+        for part in 0..3 {
+            let rows = format!(
+                "SELECT value AS id, value % {} AS part FROM generate_series(1, 20000)",
+                part + 2
+            );
+            let options = "OPTIONS (max_row_group_size 4000)";
+            let file = format!("{directory}{part}.parquet");
+            ask(&session, &format!("COPY ({rows}) TO '{file}' STORED AS PARQUET {options}")).await;
+        }
+        let before = cluster.calls("GetBlockLocations");
+        ask(&session, &format!("CREATE EXTERNAL TABLE t STORED AS PARQUET LOCATION '{directory}'"))
+            .await;
+        let query = "SELECT part, count(*), sum(id) FROM t GROUP BY part ORDER BY part";
+        let first = ask(&session, query).await;
+        assert_eq!(ask(&session, query).await, first);
+        (cluster.calls("GetBlockLocations") - before, first)
+    };
+    // Longer than the test takes.
+    let (once, answer) = opened(Duration::from_secs(3600), "kept").await;
+    let (each_time, same_answer) = opened(Duration::ZERO, "opened").await;
+    assert_eq!((once, answer), (3, same_answer));
+    assert!(each_time >= 3 * 5 * 2, "{each_time}");
 }

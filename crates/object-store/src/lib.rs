@@ -27,6 +27,8 @@
 //! - **Multipart uploads** are files in a hidden directory, one for each part, that are joined by `concat`. Each part begins
 //!   a block: parts as large as a block (128 MiB) are best.
 //! - **Attributes** are refused unless [`HdfsObjectStore::with_attributes`] says to keep them; tags are refused.
+//! - **Files kept open** ([`HdfsObjectStore::with_files_open_for`]) spare calls to the NameNode, at a price in freshness; without
+//!   it every read asks for the object that is there now.
 //! - **Hidden files** of a writer that was killed stay: `.zerohop-staged-*`, in the directory of the object.
 //!
 //! [`ObjectStore`]: object_store::ObjectStore
@@ -42,6 +44,7 @@ mod metadata;
 mod moves;
 mod multipart;
 mod names;
+mod open_files;
 mod paginated;
 mod read;
 mod staged;

@@ -6,7 +6,7 @@ use crate::key_range::KeyRange;
 use crate::metadata::object_meta;
 use crate::walk::{Named, Walk};
 use futures_util::stream::{self, BoxStream};
-use futures_util::{StreamExt, TryStreamExt};
+use futures_util::{Stream, StreamExt, TryStreamExt};
 use object_store::path::Path;
 use object_store::{ListResult, ObjectMeta, Result};
 
@@ -21,7 +21,7 @@ impl Inner {
         let after = after.map(|after| after.as_ref().to_owned());
         let range = KeyRange { after, prefix: String::new() };
         match Walk::new(&self.fs, &self.path_of(&prefix), &directory(&prefix), range) {
-            Ok(walk) => objects(walk, prefix).boxed(),
+            Ok(walk) => self.shown(objects(walk, prefix)).boxed(),
             // No object has such a name.
             Err(_) => stream::empty().boxed(),
         }
@@ -37,7 +37,17 @@ impl Inner {
                 add(&mut found, &named);
             }
         }
+        found.objects.iter().for_each(|meta| self.seen(meta));
         Ok(found)
+    }
+
+    /// The same objects, of which the store has learned.
+    fn shown(
+        &self,
+        objects: impl Stream<Item = Result<ObjectMeta>> + Send + 'static,
+    ) -> impl Stream<Item = Result<ObjectMeta>> + Send + 'static {
+        let inner = self.clone();
+        objects.inspect_ok(move |meta| inner.seen(meta))
     }
 
     fn path_of(&self, prefix: &Path) -> String {
@@ -45,7 +55,7 @@ impl Inner {
     }
 }
 
-fn objects(walk: Walk, prefix: Path) -> impl futures_util::Stream<Item = Result<ObjectMeta>> {
+fn objects(walk: Walk, prefix: Path) -> impl Stream<Item = Result<ObjectMeta>> {
     let named = stream::try_unfold((walk, prefix), |(mut walk, prefix)| async move {
         let next = walk.next().await.map_err(|error| reading(&prefix, error))?;
         Ok(next.map(|named| (named, (walk, prefix))))

@@ -28,6 +28,7 @@ impl Inner {
             CopyMode::Overwrite => PutMode::Overwrite,
             CopyMode::Create => PutMode::Create,
         };
+        let _change = self.change();
         staged.publish(&to, mode).await.map(drop)
     }
 
@@ -49,6 +50,7 @@ impl Inner {
                 false => Err(exists(&to)),
             };
         }
+        let _change = self.change();
         let options = RenameOptions::default().overwrite(overwrite);
         let renamed = self.fs.rename2(&source, &to.path, options).await;
         let renamed = match renamed {
@@ -71,6 +73,7 @@ impl Inner {
         let path = self.names.existing(&location)?;
         let status = self.fs.status(&path).await.map_err(|error| reading(&location, error))?;
         file(&location, &status)?;
+        let _change = self.change();
         match self.fs.delete(&path, false).await {
             Ok(true) => Ok(location),
             Ok(false) => Err(not_found(&location, "it was deleted meanwhile")),

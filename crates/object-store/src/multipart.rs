@@ -60,6 +60,7 @@ impl Inner {
             }
             paths.push(upload.part(index));
         }
+        let _change = self.change();
         upload.complete(paths, self.keeps_attributes).await
     }
 }
@@ -139,14 +140,14 @@ impl Upload {
 /// An upload that counts its parts itself.
 pub(crate) struct PartsInOrder {
     upload: Upload,
-    keeps_attributes: bool,
+    inner: Inner,
     /// Which parts have been written.
     written: Arc<Mutex<Vec<bool>>>,
 }
 
 impl PartsInOrder {
-    pub(crate) fn of(upload: Upload, keeps_attributes: bool) -> Self {
-        Self { upload, keeps_attributes, written: Arc::default() }
+    pub(crate) fn of(upload: Upload, inner: &Inner) -> Self {
+        Self { upload, inner: inner.clone(), written: Arc::default() }
     }
 }
 
@@ -182,7 +183,8 @@ impl MultipartUpload for PartsInOrder {
             return Err(generic(format!("part {missing} has not been written")));
         }
         let parts = (0..written.len()).map(|index| self.upload.part(index)).collect();
-        self.upload.complete(parts, self.keeps_attributes).await
+        let _change = self.inner.change();
+        self.upload.complete(parts, self.inner.keeps_attributes).await
     }
 
     async fn abort(&mut self) -> Result<()> {

@@ -34,7 +34,11 @@ impl Inner {
         };
         let max = options.max_keys.unwrap_or(usize::MAX);
         match walk {
-            Ok(walk) => page(walk, max).await,
+            Ok(walk) => {
+                let page = page(walk, max).await?;
+                page.result.objects.iter().for_each(|meta| self.seen(meta));
+                Ok(page)
+            }
             // No object has such a name.
             Err(_) => Ok(PaginatedListResult { result: nothing(), page_token: None }),
         }

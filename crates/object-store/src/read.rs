@@ -30,6 +30,7 @@ impl Inner {
             let status = self.fs.status(&path).map_err(|error| reading(location, error));
             let (status, attributes) = tokio::try_join!(status, self.attributes(location, &path))?;
             let meta = object_meta(location.clone(), file(location, &status)?);
+            self.seen(&meta);
             options.check_preconditions(&meta)?;
             let range = range_of(options.range.as_ref(), meta.size)?;
             return Ok(result(
@@ -48,20 +49,41 @@ impl Inner {
         Ok(result(meta, attributes, range, payload))
     }
 
-    /// Several ranges, with one question to the NameNode; those that are near each other are read together.
+    /// Several ranges, with at most one question to the NameNode; those that are near each other are read together.
     pub(crate) async fn get_ranges(
         &self,
         location: &Path,
         ranges: &[Range<u64>],
     ) -> Result<Vec<Bytes>> {
         let path = self.names.existing(location)?;
-        let reader = self.fs.open(&path).await.map_err(|error| reading(location, error))?;
-        let mut wanted = Vec::with_capacity(ranges.len());
-        for range in ranges {
-            let range = range_of(Some(&GetRange::Bounded(range.clone())), reader.len())?;
-            wanted.push((range.start, length(&range)?));
+        let open = || self.fs.open(&path).map_err(|error| reading(location, error));
+        let Some(files) = &self.open_files else {
+            return ranges_of(&open().await?, location, ranges).await;
+        };
+        let (reader, was_open) = {
+            let turn = files.turn(&path);
+            let _opening = turn.lock().await;
+            match files.find(&path) {
+                Some(reader) => (reader, true),
+                None => {
+                    let asked = files.moment();
+                    let reader = open().await?;
+                    files.keep(asked, &path, &reader, None);
+                    (reader, false)
+                }
+            }
+        };
+        match ranges_of(&reader, location, ranges).await {
+            // The object may be another one by now, and the blocks of this one gone.
+            Err(_) if was_open => {
+                files.close(&path);
+                let asked = files.moment();
+                let reader = open().await?;
+                files.keep(asked, &path, &reader, None);
+                ranges_of(&reader, location, ranges).await
+            }
+            read => read,
         }
-        reader.read_ranges(&wanted).await.map_err(|error| reading(location, error))
     }
 
     async fn attributes(&self, location: &Path, path: &str) -> Result<Attributes> {
@@ -74,12 +96,27 @@ impl Inner {
     /// Opens an object and describes the very bytes that the reader has: the file is opened by its inode.
     async fn open(&self, location: &Path, path: &str) -> Result<(FileReader, ObjectMeta)> {
         for _ in 0..TRIES {
+            let asked = self.open_files.as_ref().map(|files| files.moment());
             let status = self.fs.status(path).await.map_err(|error| reading(location, error))?;
             let mut meta = object_meta(location.clone(), file(location, &status)?);
+            let turn = self.open_files.as_ref().map(|files| files.turn(path));
+            let _opening = match &turn {
+                Some(turn) => Some(turn.lock().await),
+                None => None,
+            };
+            let files = self.open_files.as_ref().zip(asked);
+            if let Some((files, _)) = files
+                && let Some(reader) = files.find_tagged(path, meta.e_tag.as_deref())
+            {
+                return Ok((reader, meta));
+            }
             match self.fs.open(&inode_path(status.file_id)).await {
                 Ok(reader) => {
                     // Of a file that is being written the reader knows how much can be read.
                     meta.size = reader.len();
+                    if let Some((files, asked)) = files {
+                        files.keep(asked, path, &reader, meta.e_tag.clone());
+                    }
                     return Ok((reader, meta));
                 }
                 // Another file took its place.
@@ -89,6 +126,19 @@ impl Inner {
         }
         Err(generic(format!("{location} was replaced again and again while it was opened")))
     }
+}
+
+async fn ranges_of(
+    reader: &FileReader,
+    location: &Path,
+    ranges: &[Range<u64>],
+) -> Result<Vec<Bytes>> {
+    let mut wanted = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        let range = range_of(Some(&GetRange::Bounded(range.clone())), reader.len())?;
+        wanted.push((range.start, length(&range)?));
+    }
+    reader.read_ranges(&wanted).await.map_err(|error| reading(location, error))
 }
 
 /// The status of a file; a directory is not found.

@@ -4,6 +4,7 @@ use crate::attributes;
 use crate::inner::Inner;
 use crate::multipart::PartsInOrder;
 use crate::names::Names;
+use crate::open_files::OpenFiles;
 use crate::staged::Staged;
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -18,6 +19,7 @@ use object_store::{
 };
 use std::fmt;
 use std::ops::Range;
+use std::time::Duration;
 use zerohop_client::FileSystem;
 
 /// How many objects are deleted at a time.
@@ -45,7 +47,8 @@ pub struct HdfsObjectStore(Inner);
 impl HdfsObjectStore {
     /// All files of a file system.
     pub fn new(fs: FileSystem) -> Self {
-        Self(Inner { fs, names: Names::below("/"), keeps_attributes: false })
+        let names = Names::below("/");
+        Self(Inner { fs, names, keeps_attributes: false, open_files: None })
     }
 
     /// The files below the directory at `root` alone, which is made when it is needed. Names do not have its path.
@@ -60,6 +63,20 @@ impl HdfsObjectStore {
     #[must_use]
     pub fn with_attributes(mut self) -> Self {
         self.0.keeps_attributes = true;
+        self
+    }
+
+    /// Keeps up to 64 files open for a time after they were opened, so that of several reads of an object only the first asks the
+    /// NameNode for its blocks. Zero, as at first, keeps none. Clones share the files.
+    ///
+    /// - [`get_ranges`](ObjectStore::get_ranges) then reads the file as it was when it was opened, though another program has
+    ///   replaced, changed or deleted the object since. Files are closed by every change that is made through this store, and
+    ///   that of an object by a list or `head` that shows another ETag (inode, modification time and length).
+    /// - [`get_opts`](ObjectStore::get_opts) asks the NameNode for the ETag each time and uses an open file only if it has the same: conditions are
+    ///   those of the object that is there.
+    #[must_use]
+    pub fn with_files_open_for(mut self, time: Duration) -> Self {
+        self.0.open_files = (!time.is_zero()).then(|| OpenFiles::for_a(time));
         self
     }
 }
@@ -87,6 +104,7 @@ impl ObjectStore for HdfsObjectStore {
     ) -> Result<PutResult> {
         self.0.check(&options.attributes, &options.tags)?;
         let to = self.0.target(location)?;
+        let _change = self.0.change();
         let staged = Staged::with_bytes(&self.0.fs, &to, payload).await?;
         attributes::keep(&self.0.fs, staged.path(), location, &options.attributes).await?;
         staged.publish(&to, options.mode).await
@@ -98,7 +116,7 @@ impl ObjectStore for HdfsObjectStore {
         options: PutMultipartOptions,
     ) -> Result<Box<dyn MultipartUpload>> {
         let upload = self.0.begin_upload(location, options).await?;
-        Ok(Box::new(PartsInOrder::of(upload, self.0.keeps_attributes)))
+        Ok(Box::new(PartsInOrder::of(upload, &self.0)))
     }
 
     async fn get_opts(&self, location: &Path, options: GetOptions) -> Result<GetResult> {

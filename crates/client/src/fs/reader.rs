@@ -81,6 +81,19 @@ impl FileReader {
         })
     }
 
+    /// Another reader of the open file, at its beginning. The NameNode is not asked, and the open replicas are the same; so are
+    /// [`statistics`](Self::statistics) and what [`refresh`](Self::refresh) finds.
+    pub fn duplicate(&self) -> Self {
+        Self {
+            client: Arc::clone(&self.client),
+            file: self.file.clone(),
+            pos: 0,
+            cursor: Cursor::default(),
+            ahead: Bytes::new(),
+            pending: Mutex::default(),
+        }
+    }
+
     /// The file's path.
     pub fn path(&self) -> &str {
         self.file.file().path()

@@ -3,6 +3,7 @@
 
 mod conditional;
 mod conformance;
+mod kept_open;
 mod listed;
 mod names;
 mod place;
@@ -65,6 +66,13 @@ on_both! {
     listed {
         in_order_from_any_name_on
         page_by_page
+    }
+    kept_open {
+        a_file_is_opened_once
+        an_object_that_another_program_replaces
+        changes_through_the_store_are_seen_at_once
+        a_read_that_fails_opens_the_file_again
+        a_file_that_grows_is_opened_each_time
     }
     names {
         a_file_and_a_directory_cannot_have_one_name

@@ -54,6 +54,11 @@ impl Place {
         &self.root
     }
 
+    /// One that keeps files open for longer than a test takes.
+    pub fn store_with_open_files(&self) -> HdfsObjectStore {
+        self.store().with_files_open_for(Duration::from_secs(3600))
+    }
+
     /// The path of a file or directory below the root.
     pub fn path(&self, name: &str) -> String {
         format!("{}/{name}", self.root)
