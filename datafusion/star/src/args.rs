@@ -14,11 +14,15 @@ Usage: zerohop bench star [OPTIONS]
   ours. Without a configured cluster it starts one of its own with one DataNode.
     --scale N              million rows of the fact table; 4
     --runs N               runs of everything; 3
-    --busy                 also with a busy network: reads of other files over the same throttled link. It
-                           needs a cluster of its own and, for a network namespace, root
+    --busy                 also with a busy network: a second DataNode, from which the queries over TCP
+                           read, is on another machine (a network namespace) behind a throttled link, and
+                           other reads go over the same link. It needs a cluster of its own and root
     --link MBITS           the throttled link, in million bits a second; 1000
     --streams N            readers that make it busy; 8
     --json                 prints JSON instead
+    --generate DIRECTORY   only writes the Parquet files, each table in a directory of its own there, and
+                           the statements beside them
+    --tables DIRECTORY     takes the files that --generate wrote, and leaves them; --scale says how many rows
     --directory DIRECTORY  where the local files are written, best on the DataNode's disk
     --watch NAME=PID       a process whose CPU time is of interest; may be given several times
   and where the cluster is: --config DIR, -conf FILE, -fs URI, -D KEY=VALUE";
@@ -45,8 +49,12 @@ pub struct Args {
     pub directory: Option<PathBuf>,
     /// Processes whose CPU time is measured, besides this one.
     pub watched: Vec<WatchedProcess>,
-    /// The network of this process is one that this program made, and may be throttled.
-    pub owns_network: bool,
+    /// A process on the other of two machines that this program made, whose link may be throttled.
+    pub far: Option<u32>,
+    /// Where the tables are written, and nothing else is done.
+    pub generate: Option<PathBuf>,
+    /// Where the tables are that were written before.
+    pub tables: Option<PathBuf>,
     /// Why the network of a cluster of its own cannot be throttled.
     pub no_network: Option<String>,
     /// Where the cluster is.
@@ -117,7 +125,9 @@ impl Default for Args {
             json: false,
             directory: None,
             watched: Vec::new(),
-            owns_network: false,
+            far: None,
+            generate: None,
+            tables: None,
             no_network: None,
             cluster: ClusterArgs::default(),
             words: Vec::new(),
@@ -148,6 +158,8 @@ impl Args {
                 "--link" => args.link_mbits = above_0(&value()?)?,
                 "--streams" => args.streams = above_0(&value()?)?,
                 "--json" => args.json = true,
+                "--generate" => args.generate = Some(value()?.into()),
+                "--tables" => args.tables = Some(value()?.into()),
                 "--directory" => args.directory = Some(value()?.into()),
                 "--watch" => {
                     let text = value()?;
@@ -155,7 +167,7 @@ impl Args {
                     args.watched.push(process.ok_or_else(|| format!("{text} is not NAME=PID"))?);
                 }
                 // From this program to itself, within the cluster of its own.
-                "--own-network" => args.owns_network = true,
+                "--far" => args.far = Some(above_0(&value()?)?),
                 "--no-network" => args.no_network = Some(value()?),
                 _ => return Err(format!("there is no option {word}")),
             }

@@ -20,7 +20,7 @@ use zerohop_bench::{WatchedProcess, median};
 pub enum Network {
     /// Nothing.
     Idle,
-    /// Readers of other files, over the same throttled link.
+    /// Readers of other files, over the throttled link from which queries over TCP get their bytes.
     Busy,
 }
 
@@ -33,7 +33,7 @@ pub struct Runs {
     pub client_cpu_s: Vec<f64>,
     /// CPU seconds of the watched processes in each run.
     pub cluster_cpu_s: Vec<f64>,
-    /// All bytes that went over the loopback device, in each run, in megabytes a second.
+    /// Megabytes that came over the link between two machines, else over the loopback device, a second of each run.
     pub link_mb_s: Vec<f64>,
     /// Bytes that the last run read from HDFS.
     pub read: Vec<PathBytes>,
@@ -92,8 +92,10 @@ impl Experiment<'_> {
     pub fn run(&self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         self.with_network(Network::Idle, &mut outcome)?;
-        if self.args.is_busy && self.args.owns_network {
-            let _throttle = Throttle::start(self.args.link_mbits)?;
+        if self.args.is_busy
+            && let Some(far) = self.args.far
+        {
+            let _throttle = Throttle::start(self.args.link_mbits, far)?;
             let _streams = Streams::start(self.args.streams, &self.args.cluster)?;
             self.with_network(Network::Busy, &mut outcome)?;
         }

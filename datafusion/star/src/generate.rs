@@ -1,7 +1,7 @@
 //! The tables as Parquet files on the local disk; the same ones for the same scale.
 
 use crate::failure::Result;
-use crate::schema::{DIMENSIONS, Dimension, FIRST_YEAR, GROUPS, dimensions};
+use crate::schema::{DIMENSIONS, Dimension, FIRST_YEAR, GROUPS, dimensions, queries};
 use datafusion::arrow::array::{ArrayRef, Int32Array, Int64Array, RecordBatch, StringArray};
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::Compression;
@@ -26,6 +26,36 @@ pub struct TableFile {
     pub table: &'static str,
     /// Where it is on the local disk.
     pub local: PathBuf,
+}
+
+/// The files of tables that were written before, in their order.
+pub fn find_tables(directory: &Path) -> Result<Vec<TableFile>> {
+    let mut files = Vec::new();
+    for table in DIMENSIONS.into_iter().chain(["facts"]) {
+        let of_table = directory.join(table);
+        let why = |error| format!("{}: {error}; --generate writes it", of_table.display());
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(&of_table).map_err(why)? {
+            let local = entry?.path();
+            if local.extension().is_some_and(|extension| extension == "parquet") {
+                found.push(TableFile { table, local });
+            }
+        }
+        if found.is_empty() {
+            return Err(why(std::io::ErrorKind::NotFound.into()).into());
+        }
+        found.sort_by(|a, b| a.local.cmp(&b.local));
+        files.append(&mut found);
+    }
+    Ok(files)
+}
+
+/// Writes the statements beside the tables, for other programs that are to run them: each in a file of its query's name.
+pub fn write_queries(directory: &Path) -> Result<()> {
+    for query in queries() {
+        std::fs::write(directory.join(query.name.replace(' ', "-") + ".sql"), query.sql)?;
+    }
+    Ok(())
 }
 
 /// Writes all tables of a schema with `facts` rows, each in a directory of its own below `directory`.
@@ -151,6 +181,12 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let files = generate(directory.path(), 1000).unwrap();
         assert_eq!(files.len(), 26);
+        let found = find_tables(directory.path()).unwrap();
+        let paths = |files: &[TableFile]| files.iter().map(|f| f.local.clone()).collect::<Vec<_>>();
+        assert_eq!(paths(&found), paths(&files));
+        std::fs::remove_file(&files[25].local).unwrap();
+        let missing = find_tables(directory.path()).unwrap_err().to_string();
+        assert!(missing.contains("facts") && missing.contains("--generate"), "{missing}");
         assert_eq!(
             pieces(10, 10 + BATCH + 1).collect::<Vec<_>>(),
             [(10, 10 + BATCH), (10 + BATCH, 11 + BATCH)]

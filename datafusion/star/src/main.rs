@@ -12,12 +12,14 @@ mod schema;
 mod source;
 mod streams;
 mod tables;
+mod two_machines;
 
 use args::{Args, USAGE};
 use experiment::Experiment;
 use failure::Result;
 use report::Report;
 use std::io::Write;
+use std::path::Path;
 use tables::Tables;
 use zerohop::FileSystem;
 
@@ -52,7 +54,21 @@ fn make_busy(args: &Args, count: Option<usize>) -> Result<i32> {
     Ok(0)
 }
 
+/// Writes the tables and says how many bytes they have.
+fn write_tables(args: &Args, directory: &Path) -> Result<i32> {
+    let mut bytes = 0;
+    for file in generate::generate(directory, args.facts)? {
+        bytes += std::fs::metadata(&file.local)?.len();
+    }
+    generate::write_queries(directory)?;
+    println!("{bytes} bytes of {} facts and their dimensions", args.facts);
+    Ok(0)
+}
+
 fn measure(args: &Args) -> Result<i32> {
+    if let Some(directory) = &args.generate {
+        return write_tables(args, directory);
+    }
     let conf = args.cluster.load()?;
     if !conf.default_fs()?.starts_with("hdfs:") {
         return own_cluster::run(args);
@@ -60,8 +76,8 @@ fn measure(args: &Args) -> Result<i32> {
     let builder = FileSystem::builder().conf(conf.clone());
     let fs = builder.set("dfs.client.read.shortcircuit", "false").build_blocking()?;
     eprintln!("writing {} facts and their dimensions, to the cluster and beside it", args.facts);
-    let tables = Tables::make(args.facts, fs.clone(), &conf, args.directory.as_deref())?;
-    if args.is_busy && args.owns_network {
+    let tables = Tables::make(args, fs.clone(), &conf)?;
+    if args.is_busy && args.far.is_some() {
         streams::write_file(&fs)?;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

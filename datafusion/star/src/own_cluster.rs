@@ -1,10 +1,11 @@
-//! A cluster for this measurement alone: a process of its own, so that its CPU time is not the client's.
+//! A cluster for this measurement alone: processes of their own, so that their CPU time is not the client's.
 
 use crate::args::Args;
 use crate::failure::Result;
-use crate::network;
+use crate::network::Machines;
+use crate::two_machines;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Names the program `zerohop`; `zerohop bench star` sets it.
@@ -13,19 +14,22 @@ const PROGRAM_VARIABLE: &str = "ZEROHOP";
 /// Runs this program again within a cluster of its own, with the network that `args` ask for.
 pub fn run(args: &Args) -> Result<i32> {
     let zerohop = find_zerohop()?;
-    let network = args.is_busy.then(network::can_be_throttled);
+    match args.is_busy.then(Machines::start) {
+        Some(Ok(machines)) => two_machines::run(args, &zerohop, &machines),
+        Some(Err(why)) => up(args, &zerohop, Some(&why)),
+        None => up(args, &zerohop, None),
+    }
+}
+
+/// One process with a DataNode, on this machine's own network.
+fn up(args: &Args, zerohop: &Path, no_network: Option<&str>) -> Result<i32> {
     let mut inner = vec![quoted(&std::env::current_exe()?.to_string_lossy())];
     inner.extend(args.words.iter().map(|word| quoted(word)));
-    match &network {
-        Some(Ok(())) => inner.push("--own-network".to_owned()),
-        Some(Err(why)) => inner.extend(["--no-network".to_owned(), quoted(why)]),
-        None => {}
+    if let Some(why) = no_network {
+        inner.extend(["--no-network".to_owned(), quoted(why)]);
     }
     inner.push("--watch cluster=$PPID".to_owned());
-    let mut command = match network {
-        Some(Ok(())) => network::command_in_namespace(&zerohop),
-        _ => Command::new(&zerohop),
-    };
+    let mut command = Command::new(zerohop);
     command.args(&args.cluster.words);
     command.args(["up", "--datanodes", "1", "--port", "0", "--http-port", "0", "--rest-port", "0"]);
     let status = command.arg("--exec").arg(inner.join(" ")).status();

@@ -97,7 +97,7 @@ impl Report {
 }
 
 fn busy_network(args: &Args) -> String {
-    match (&args.no_network, args.is_busy, args.owns_network) {
+    match (&args.no_network, args.is_busy, args.far.is_some()) {
         (Some(why), ..) => format!("not measured: {why}"),
         (None, false, _) => "not asked for; --busy measures it".to_owned(),
         (None, true, false) => {
@@ -106,8 +106,9 @@ fn busy_network(args: &Args) -> String {
                 .to_owned()
         }
         (None, true, true) => format!(
-            "{} readers over TCP and the queries share one link of {} Mbit/s, the loopback device of a \
-             network namespace",
+            "two DataNodes in network namespaces of their own, joined by one link of {1} Mbit/s; over it the \
+             queries by TCP and {0} readers read from the second one, and neither local reads nor calls to the \
+             NameNode go",
             args.streams, args.link_mbits
         ),
     }

@@ -15,7 +15,7 @@ use zerohop_datafusion::{HdfsRegistry, session_context_with};
 pub enum Source {
     /// HDFS with short-circuit reads.
     LocalReads,
-    /// HDFS over TCP.
+    /// HDFS over TCP: of two machines, from the other one.
     Tcp,
     /// Files of the local disk.
     Files,
@@ -48,10 +48,7 @@ impl Session {
         let builder = FileSystem::builder().conf(conf.clone());
         let builder = builder.set("dfs.client.read.shortcircuit", is_local);
         let registry = Arc::new(HdfsRegistry::with_builder(builder));
-        let url = |table| match source {
-            Source::Files => tables.local_url(table),
-            _ => tables.hdfs_url(table),
-        };
+        let url = |table| tables.url(source, table);
         let fs = match source {
             Source::Files => None,
             _ => Some(registry.file_system(&url("facts").parse()?)?),

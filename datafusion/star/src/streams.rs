@@ -1,12 +1,13 @@
-//! What makes the network busy: a process whose readers read a file over TCP, again and again.
+//! What makes the network busy: a process whose readers read a file of the far DataNode, again and again.
 
 use crate::args::{BASE_DIRECTORY, ClusterArgs};
 use crate::failure::Result;
+use crate::tables::create_options;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Sender, channel};
+use zerohop::Conf;
 use zerohop::blocking::FileSystem;
-use zerohop::{Conf, CreateOptions};
 
 /// The first word of that process.
 pub const WORD: &str = "streams";
@@ -21,7 +22,7 @@ fn path() -> String {
 
 /// Writes the file that is read.
 pub fn write_file(fs: &FileSystem) -> Result<()> {
-    let mut writer = fs.create(&path(), CreateOptions::overwriting())?;
+    let mut writer = fs.create(&path(), create_options(true))?;
     let bytes = vec![b'x'; BUFFER_LEN];
     for _ in 0..FILE_LEN / BUFFER_LEN {
         writer.write_all(&bytes)?;

@@ -22,14 +22,14 @@ fn report(words: &[&str]) -> Value {
 }
 
 /// Every byte of each source took the way that its name says.
-fn check(figures: &[Value]) {
+fn check(figures: &[Value], tcp: &str) {
     for figure in figures {
         for run in ["first", "second"].map(|name| &figure[name]) {
             let all = run["read"].as_array().unwrap();
             let paths: Vec<&str> = all.iter().map(|one| one["path"].as_str().unwrap()).collect();
             match figure["source"].as_str().unwrap() {
                 "local_reads" => assert_eq!(paths, ["local-mapped"], "{figure}"),
-                "tcp" => assert_eq!(paths, ["tcp-local"], "{figure}"),
+                "tcp" => assert_eq!(paths, [tcp], "{figure}"),
                 _ => assert!(all.is_empty(), "{figure}"),
             }
             assert!(run["seconds"][0].as_f64().unwrap() > 0.0, "{figure}");
@@ -42,7 +42,7 @@ fn answers_are_equal_and_local_reads_are_local() {
     let report = report(&["--scale", "0.02", "--runs", "1", "--json"]);
     let figures = report["figures"].as_array().unwrap();
     assert_eq!((figures.len(), report["facts"].as_u64()), (6, Some(20_000)));
-    check(figures);
+    check(figures, "tcp-local");
 }
 
 #[test]
@@ -52,11 +52,29 @@ fn a_busy_network_is_measured_or_the_reason_is_said() {
     let figures = report["figures"].as_array().unwrap();
     let said = report["busy_network"].as_str().unwrap();
     match figures.len() {
-        12 => assert!(said.contains("400 Mbit/s"), "{said}"),
-        6 => assert!(said.starts_with("not measured: "), "{said}"),
+        12 => {
+            assert!(said.contains("400 Mbit/s"), "{said}");
+            check(figures, "tcp-remote");
+        }
+        6 => {
+            assert!(said.starts_with("not measured: "), "{said}");
+            check(figures, "tcp-local");
+        }
         _ => panic!("{figures:?}"),
     }
-    check(figures);
+}
+
+#[test]
+fn tables_that_were_written_before_are_measured_and_stay() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path().to_str().unwrap();
+    let (succeeded, output, errors) = star(&["--scale", "0.02", "--generate", place]);
+    assert!(succeeded && output.contains("20000 facts"), "{output}{errors}");
+    let facts = directory.path().join("facts/part-0.parquet");
+    let written = std::fs::read(&facts).unwrap();
+    let report = report(&["--scale", "0.02", "--runs", "1", "--json", "--tables", place]);
+    check(report["figures"].as_array().unwrap(), "tcp-local");
+    assert_eq!(std::fs::read(&facts).unwrap(), written);
 }
 
 #[test]
