@@ -9,6 +9,7 @@ mod httpfs;
 mod load;
 mod section;
 mod sections;
+mod spark;
 mod table;
 
 use std::process::ExitCode;
@@ -31,6 +32,10 @@ fn main() -> ExitCode {
     };
     if args.help {
         println!("{USAGE}");
+        return ExitCode::SUCCESS;
+    }
+    if args.lists_sections {
+        args.sections.iter().for_each(|section| println!("{}", section.name()));
         return ExitCode::SUCCESS;
     }
     if let Some((len, replicas)) = args.ready {
@@ -94,7 +99,7 @@ fn compare(args: Args) -> Outcome {
 
 const NOTES: &str = "Medians of @RUNS@ runs after those that warm up; MB/s and GB count in powers of 10. CPU is that of
 client and DataNodes together for long and small files, of the NameNode for its operations, of the
-command for shell and copies. Every process has a JVM or address space of its own; all share the machine.";
+command for shell and copies, of the process that runs the query for the star schema. Every process has a JVM or address space of its own; all share the machine.";
 
 /// Removed at the end, whatever happens.
 struct Directory(std::path::PathBuf);

@@ -23,11 +23,13 @@ pub enum Section {
     Rest,
     /// HttpFS with gateways that read locally.
     RestLocal,
+    /// A star schema in SQL.
+    Star,
 }
 
 impl Section {
     /// All parts, in the order they run.
-    pub const ALL: [Section; 10] = [
+    pub const ALL: [Section; 11] = [
         Section::Io,
         Section::Local,
         Section::Flush,
@@ -38,6 +40,7 @@ impl Section {
         Section::Copy,
         Section::Rest,
         Section::RestLocal,
+        Section::Star,
     ];
 
     /// Its name on the command line.
@@ -53,6 +56,7 @@ impl Section {
             Section::Copy => "copy",
             Section::Rest => "rest",
             Section::RestLocal => "rest-local",
+            Section::Star => "star",
         }
     }
 }

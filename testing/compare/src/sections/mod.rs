@@ -7,6 +7,7 @@ mod metadata;
 mod nnbench;
 mod rest;
 mod shell;
+mod star;
 
 use zerohop_interop::Outcome;
 
@@ -27,5 +28,6 @@ pub fn run(section: Section, both: &Both, add: &mut dyn FnMut(Pair)) -> Outcome 
         Section::Copy => copy::run(both, add),
         Section::Rest => rest::run(both, add),
         Section::RestLocal => rest::local(both, add),
+        Section::Star => star::run(both, add),
     }
 }
