@@ -78,6 +78,8 @@ command -v ssh >/dev/null || missing+=(openssh-client)
 command -v fuser >/dev/null || missing+=(psmisc)
 # A clock that is stepped.
 ls /usr/lib/*/faketime/libfaketime.so.1 >/dev/null 2>&1 || missing+=(libfaketime)
+command -v openssl >/dev/null || missing+=(openssl)
+command -v curl >/dev/null || missing+=(curl)
 command -v nc >/dev/null || missing+=(netcat-openbsd)
 [ ${#missing[@]} = 0 ] || apt_install "${missing[@]}"
 

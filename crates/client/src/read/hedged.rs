@@ -109,7 +109,8 @@ impl<'a> HedgedRead<'a> {
     ) -> Result<Read> {
         let mut attempt = track.attempt(Side::Second);
         let file = self.file.file();
-        let block = file.located_at(part.pos);
+        // The only replica is left to the first one, which may not have chosen it yet.
+        let block = file.located_at(part.pos).filter(|block| block.replicas.len() > 1);
         if block.is_none_or(|block| file.usable_replica(&block, &attempt.tried).is_none()) {
             return joined(&mut first).await;
         }

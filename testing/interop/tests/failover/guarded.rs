@@ -73,6 +73,7 @@ fn a_frozen_namenode_is_killed_by_ssh_and_strangers_cannot_change_its_znodes() {
         SHORT[1],
         ("dfs.ha.fencing.methods", fencing.as_str()),
         ("dfs.ha.fencing.ssh.private-key-files", key.as_str()),
+        ("ha.zookeeper.parent-znode", "/hadoop-ha"),
         ("ha.zookeeper.acl", acl.as_str()),
         ("ha.zookeeper.auth", auth.as_str()),
     ];

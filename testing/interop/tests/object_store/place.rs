@@ -102,7 +102,7 @@ pub fn run(
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let fs = FileSystem::builder().config_dir(&conf).build().unwrap();
-        let place = Place { fs, conf: conf.into(), root: format!("/{name}") };
+        let place = Place { fs, conf, root: format!("/{name}") };
         place.fs.mkdirs(&place.root).await.unwrap();
         test(&place).await;
         place.no_hidden_files().await;

@@ -1,6 +1,7 @@
 //! REST: other people's clients, faults, and what strangers send, with Apache as the judge.
 
 mod appends;
+mod asked_for;
 mod collector;
 mod collectors;
 mod curl;

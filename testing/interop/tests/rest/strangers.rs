@@ -171,6 +171,7 @@ fn operations_and_values_that_make_no_sense_are_refused_with_an_exception() {
         ("POST", "op=CONCAT&sources=/none"),
         ("PUT", "op=CREATESYMLINK"),
         ("PUT", "op=RENEWDELEGATIONTOKEN&token=x"),
+        ("PUT", "op=CANCELDELEGATIONTOKEN&token=x"),
         ("PUT", "op=ENABLEECPOLICY&ecpolicy=RS-6-3-1024k"),
         ("PUT", "op=CREATESNAPSHOT"),
         ("GET", "op=GETSNAPSHOTDIFF&oldsnapshotname=a&snapshotname=b"),
