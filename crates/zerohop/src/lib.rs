@@ -57,6 +57,7 @@
 //! | `local` | yes | reads of replicas on the same machine; on Linux |
 //! | `blocking` | yes | [`blocking`], for plain threads |
 //! | `object-store` | no | `zerohop::object_store`: the `ObjectStore` of arrow, DataFusion and others |
+#![cfg_attr(doctest, doc = include_str!("../../../docs/languages.md"))] // Its lines for Rust compile.
 
 /// The file system for plain threads: the same names as in [`FileSystem`], without `await`. Not to be used on
 /// a thread of a tokio runtime, which may not wait.
@@ -302,8 +303,7 @@ pub use zerohop_client::{DatanodeInfo, LocatedBlock, LocatedBlocks, Replica, Sto
 /// let statistics: ReadStatistics = fs.read_statistics();
 /// println!("{} of {} bytes locally", statistics.local_bytes(), statistics.total());
 /// for RangeCount { path, reason, bytes, .. } in statistics.ranges {
-///     let (path, reason): (ReadPath, ReadReason) = (path, reason);
-///     println!("{bytes} bytes by {}, because {}", path.name(), reason.name());
+///     println!("{bytes} bytes by {}, because {}", ReadPath::name(path), ReadReason::name(reason));
 /// }
 /// let (replicas, hedged): (CacheStatistics, HedgedReads) = (fs.cache_statistics(), fs.hedged_reads());
 /// println!("{} replicas of this machine are open", replicas.open);
@@ -498,5 +498,3 @@ pub use zerohop_conf::{Conf, ConfError};
 /// ```
 ///
 pub use zerohop_wire::checksum_type::{ChecksumType, DataChecksum};
-#[cfg(doctest)]
-mod languages;
