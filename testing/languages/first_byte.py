@@ -8,6 +8,7 @@ from pyarrow import fs
 
 name_node = urlsplit(os.environ["NAME_NODE"])
 start = time.perf_counter()
-with fs.HadoopFileSystem(name_node.hostname, name_node.port).open_input_file("/languages") as file:
+hdfs = fs.HadoopFileSystem(name_node.hostname, name_node.port)
+with hdfs.open_input_file("/languages") as file:
     assert len(file.read(1)) == 1
 print(json.dumps({"seconds": time.perf_counter() - start}))
