@@ -207,7 +207,7 @@ fn check_format_allowed(conf: &Conf) -> Outcome {
 }
 
 /// Asks for each place that holds data, unless `force` or a lack of anybody to `ask` decides.
-fn may_format(data: &[String], force: bool, ask: bool) -> Outcome<bool> {
+pub fn may_format(data: &[String], force: bool, ask: bool) -> Outcome<bool> {
     for place in data {
         if force {
             eprintln!("Data exists in {place}. Formatting anyway.");

@@ -104,6 +104,11 @@ impl Journal {
         formatted
     }
 
+    /// Promises again what a lost disk held.
+    pub(crate) fn promise_again(&mut self, epoch: u64) -> Result<()> {
+        self.epochs_mut()?.promise(epoch)
+    }
+
     /// The epoch below which no writer is served.
     pub(crate) fn promised(&self) -> Result<u64> {
         Ok(self.epochs()?.promised.get())

@@ -17,6 +17,7 @@ mod epochs;
 mod error;
 #[cfg(test)]
 mod fixture;
+mod format;
 mod http;
 mod jmx;
 mod journal;
@@ -24,6 +25,7 @@ mod journal;
 mod journal_test;
 mod journals;
 mod node;
+mod peers;
 mod recovery;
 mod rpc;
 mod segments;
@@ -35,4 +37,5 @@ mod sync;
 mod web;
 mod worker;
 
+pub use format::{FormatError, JournalFormat};
 pub use node::{Error, JournalNode};

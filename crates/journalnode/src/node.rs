@@ -56,11 +56,7 @@ impl JournalNode {
         check_protections(&conf, Role::JournalNode)?;
         let settings = Settings::from_conf(&conf)?;
         let interval = settings.sync_interval;
-        let rpc_bind = address(
-            &conf,
-            &keys::DFS_JOURNALNODE_RPC_ADDRESS,
-            &keys::DFS_JOURNALNODE_RPC_BIND_HOST,
-        )?;
+        let rpc_bind = rpc_address(&conf)?;
         let http_bind = address(
             &conf,
             &keys::DFS_JOURNALNODE_HTTP_ADDRESS,
@@ -127,6 +123,11 @@ impl JournalNode {
         let ended = tokio::task::spawn_blocking(move || journals.close());
         let _ = ended.await;
     }
+}
+
+/// Where it is to serve RPC.
+pub(crate) fn rpc_address(conf: &Conf) -> Result<SocketAddr, Error> {
+    address(conf, &keys::DFS_JOURNALNODE_RPC_ADDRESS, &keys::DFS_JOURNALNODE_RPC_BIND_HOST)
 }
 
 fn address(

@@ -19,8 +19,8 @@ pub(crate) struct Settings {
     /// How often the JournalNodes compare their segments; none: they do not (`dfs.journalnode.enable.sync`,
     /// `dfs.journalnode.sync.interval`).
     pub(crate) sync_interval: Option<Duration>,
-    /// `qjournal://HOSTS/JOURNAL` of all journals (`dfs.namenode.shared.edits.dir`).
-    shared_edits: Vec<QuorumAddress>,
+    /// All journals.
+    journals: Vec<JournalUse>,
     /// See [`HttpSource::timeout`](crate::download::HttpSource).
     pub(crate) transfer_timeout: Duration,
 }
@@ -32,17 +32,8 @@ impl Settings {
         let capacity = capacity.map_or(CACHE_CAPACITY, |bytes| bytes as usize);
         let directory = absolute(conf, conf)?;
         let mut directories = BTreeMap::new();
-        let mut shared_edits = Vec::from_iter(conf.get(&keys::DFS_NAMENODE_SHARED_EDITS_DIR)?);
         for service in conf.get(&keys::DFS_NAMESERVICES)? {
-            let own = conf.specialize(Some(&service), None);
-            // The NameNodes of a name service share their edits: where each names them, all say the same.
-            let namenodes = own.get_raw(&format!("dfs.ha.namenodes.{service}")).unwrap_or_default();
-            let of_namenodes =
-                namenodes.split(',').map(|id| conf.specialize(Some(&service), Some(id.trim())));
-            for conf in std::iter::once(own.clone()).chain(of_namenodes) {
-                shared_edits.extend(conf.get(&keys::DFS_NAMENODE_SHARED_EDITS_DIR)?);
-            }
-            let of_service = absolute(&own, conf)?;
+            let of_service = absolute(&conf.specialize(Some(&service), None), conf)?;
             if of_service != directory {
                 directories.insert(service, of_service);
             }
@@ -58,8 +49,7 @@ impl Settings {
                 cache_capacity: cached.then_some(capacity),
             },
             sync_interval: Some(interval).filter(|interval| enabled && !interval.is_zero()),
-            // A file system that is shared by other means has no JournalNodes.
-            shared_edits: shared_edits.iter().filter_map(|uri| uri.trim().parse().ok()).collect(),
+            journals: JournalUse::all(conf)?,
             transfer_timeout: conf.get(&keys::DFS_EDIT_LOG_TRANSFER_TIMEOUT)?,
         })
     }
@@ -79,8 +69,59 @@ impl Settings {
 
     /// All JournalNodes of a journal, as `host:port`.
     pub(crate) fn journal_nodes(&self, journal: &str) -> Vec<String> {
-        let of_journal = self.shared_edits.iter().find(|address| address.journal == journal);
-        of_journal.map(|address| address.nodes.clone()).unwrap_or_default()
+        let of_journal = self.journals.iter().find(|known| known.address.journal == journal);
+        of_journal.map(|known| known.address.nodes.clone()).unwrap_or_default()
+    }
+}
+
+/// A journal that the configuration names, and the NameNodes that write it.
+#[derive(Clone, Debug)]
+pub(crate) struct JournalUse {
+    /// `qjournal://HOSTS/JOURNAL` (`dfs.namenode.shared.edits.dir`).
+    pub(crate) address: QuorumAddress,
+    /// The name service, if it has a name.
+    pub(crate) service: Option<String>,
+    /// `host:port` of each (`dfs.namenode.rpc-address`).
+    pub(crate) namenodes: Vec<String>,
+}
+
+impl JournalUse {
+    pub(crate) fn all(conf: &Conf) -> std::result::Result<Vec<Self>, ConfError> {
+        let mut all = Vec::<Self>::new();
+        let mut add = |conf: &Conf, service: Option<&str>| {
+            let address = conf.get(&keys::DFS_NAMENODE_SHARED_EDITS_DIR)?;
+            // A file system that is shared by other means has no JournalNodes.
+            let address = address.and_then(|uri| uri.trim().parse::<QuorumAddress>().ok());
+            let Some(address) = address else { return Ok(()) };
+            let namenode = conf.get(&keys::DFS_NAMENODE_RPC_ADDRESS)?;
+            match all.iter_mut().find(|known| known.address.journal == address.journal) {
+                // The NameNodes of a name service share their edits: where each names them, all say the same.
+                Some(known) => {
+                    known.service = known.service.take().or(service.map(str::to_owned));
+                    known.namenodes.extend(namenode);
+                }
+                None => all.push(Self {
+                    address,
+                    service: service.map(str::to_owned),
+                    namenodes: Vec::from_iter(namenode),
+                }),
+            }
+            Ok::<(), ConfError>(())
+        };
+        add(conf, None)?;
+        for service in conf.get(&keys::DFS_NAMESERVICES)? {
+            let own = conf.specialize(Some(&service), None);
+            let namenodes = own.get_raw(&format!("dfs.ha.namenodes.{service}")).unwrap_or_default();
+            add(&own, Some(&service))?;
+            for id in namenodes.split(',') {
+                add(&conf.specialize(Some(&service), Some(id.trim())), Some(&service))?;
+            }
+        }
+        all.iter_mut().for_each(|known| {
+            known.namenodes.sort();
+            known.namenodes.dedup();
+        });
+        Ok(all)
     }
 }
 

@@ -6,10 +6,11 @@
 use crate::download::{HttpSource, Source};
 use crate::error::{Error, Result};
 use crate::journals::{Journals, OpenJournal};
+use crate::peers;
 use crate::rpc::{JOURNAL_NODES, VERSION};
 use std::collections::BTreeSet;
 use std::convert::Infallible;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use zerohop_daemon::storage::FileError;
@@ -76,9 +77,7 @@ impl Syncer {
 
     /// The JournalNodes of a journal but this one.
     fn others(&self, journal: &str) -> Vec<String> {
-        let mut nodes = self.journals.settings().journal_nodes(journal);
-        nodes.retain(|node| !is_own(node, self.own));
-        nodes
+        peers::others(&self.journals.settings().journal_nodes(journal), self.own)
     }
 
     async fn sync_with(&self, journal: &Arc<OpenJournal>, other: &str) -> Result<usize> {
@@ -147,17 +146,6 @@ impl Syncer {
 
 fn make_directory(directory: &Path) -> Result<()> {
     Ok(std::fs::create_dir_all(directory).map_err(FileError::new("create", directory))?)
-}
-
-/// Whether an address is this JournalNode's own: the same port, and an address of this machine's.
-fn is_own(node: &str, own: SocketAddr) -> bool {
-    let Ok(addresses) = node.to_socket_addrs() else { return false };
-    addresses.into_iter().any(|address| {
-        address.port() == own.port()
-            && (address.ip() == own.ip()
-                || own.ip().is_unspecified()
-                    && std::net::UdpSocket::bind((address.ip(), 0)).is_ok())
-    })
 }
 
 #[cfg(test)]

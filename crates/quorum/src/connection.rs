@@ -1,7 +1,9 @@
 //! How calls get to a JournalNode.
 
 use bytes::Bytes;
-use tokio::runtime::Handle;
+use std::io;
+use std::sync::Arc;
+use tokio::runtime::{Handle, Runtime};
 use zerohop_transport::login::User;
 use zerohop_transport::rpc::{ClientOptions, RpcClient};
 
@@ -21,17 +23,46 @@ pub trait Connection: Send + Sync {
     fn call(&self, method: &'static str, request: &[u8]) -> Result<Bytes, String>;
 }
 
+/// Where calls of JournalNodes run: a thread of their own, so that those that serve do not delay edits. It lasts until the last
+/// connection is gone: a call that is on its way when the journal is given up still ends in order.
+pub struct CallThread {
+    handle: Handle,
+    /// Taken when it is dropped.
+    runtime: Option<Runtime>,
+}
+
+impl CallThread {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// If threads cannot be started.
+    pub fn start() -> io::Result<Arc<Self>> {
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(1).thread_name("shared-edits").enable_all().build()?;
+        Ok(Arc::new(Self { handle: runtime.handle().clone(), runtime: Some(runtime) }))
+    }
+}
+
+impl Drop for CallThread {
+    fn drop(&mut self) {
+        // The last connection may be given up within another runtime, where this one must not be waited for.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
 /// A connection by RPC.
 pub struct RpcConnection {
     client: RpcClient,
-    runtime: Handle,
+    thread: Arc<CallThread>,
 }
 
 impl RpcConnection {
-    /// Nothing is connected yet. Calls run on `runtime`; they must not be made on one of its threads.
-    pub fn new(address: &str, options: ClientOptions, runtime: &Handle) -> Self {
+    /// Nothing is connected yet. Calls run on `thread`; they must not be made on it.
+    pub fn new(address: &str, options: ClientOptions, thread: &Arc<CallThread>) -> Self {
         let client = RpcClient::new(address, PROTOCOL, VERSION, &User::of_process(), options);
-        Self { client, runtime: runtime.clone() }
+        Self { client, thread: Arc::clone(thread) }
     }
 
     /// Closes the connection; the next call connects again.
@@ -47,7 +78,7 @@ impl Connection for RpcConnection {
 
     fn call(&self, method: &'static str, request: &[u8]) -> Result<Bytes, String> {
         let id = self.client.next_call();
-        let answer = self.runtime.block_on(self.client.call_raw(&id, method, request));
+        let answer = self.thread.handle.block_on(self.client.call_raw(&id, method, request));
         answer.map_err(|error| match error.remote() {
             Some(exception) => exception.to_string(),
             None => error.to_string(),

@@ -16,6 +16,8 @@ pub struct NodeStatus {
     pub acknowledged: Option<TxId>,
     /// Transactions that were given to this journal and that it has not acknowledged.
     pub lag: u64,
+    /// How long after its last acknowledgement the last of those was given; 0 if there are none.
+    pub lag_time: Duration,
     /// Bytes of edits that wait for it or are on their way.
     pub queued_bytes: usize,
     /// How long its last answer to edits took.
@@ -31,8 +33,8 @@ pub(crate) struct NodeWatch(Mutex<Watched>);
 #[derive(Debug, Default)]
 struct Watched {
     is_written: bool,
-    given: Option<TxId>,
-    acknowledged: Option<TxId>,
+    given: Option<(TxId, Instant)>,
+    acknowledged: Option<(TxId, Instant)>,
     took: Option<Duration>,
     failure: Option<(String, Instant)>,
 }
@@ -40,14 +42,14 @@ struct Watched {
 impl NodeWatch {
     /// Edits up to `last` are to go there.
     pub(crate) fn gave(&self, last: TxId) {
-        self.0.lock().given = Some(last);
+        self.0.lock().given = Some((last, clock::now()));
     }
 
     /// It takes part in a segment that begins behind this transaction.
     pub(crate) fn begins(&self, before: TxId) {
         let mut watched = self.0.lock();
         watched.is_written = true;
-        watched.acknowledged = Some(before);
+        watched.acknowledged = Some((before, clock::now()));
     }
 
     /// It takes no edits any more.
@@ -58,7 +60,7 @@ impl NodeWatch {
     /// It has everything up to `last`.
     pub(crate) fn acknowledged(&self, last: TxId, took: Duration) {
         let mut watched = self.0.lock();
-        watched.acknowledged = Some(last);
+        watched.acknowledged = Some((last, clock::now()));
         watched.took = Some(took);
     }
 
@@ -70,15 +72,18 @@ impl NodeWatch {
     /// Everything, for a JournalNode with this name and so much in its queue.
     pub(crate) fn status(&self, name: &str, queued_bytes: usize) -> NodeStatus {
         let watched = self.0.lock();
-        let lag = match (watched.given, watched.acknowledged) {
-            (Some(given), Some(acknowledged)) => given.0.saturating_sub(acknowledged.0),
-            _ => 0,
+        let (lag, lag_time) = match (watched.given, watched.acknowledged) {
+            (Some((given, at)), Some((acknowledged, since))) if given > acknowledged => {
+                (given.0 - acknowledged.0, at.saturating_duration_since(since))
+            }
+            _ => (0, Duration::ZERO),
         };
         NodeStatus {
             name: name.to_owned(),
             is_written: watched.is_written,
-            acknowledged: watched.acknowledged,
+            acknowledged: watched.acknowledged.map(|(txid, _)| txid),
             lag: u64::try_from(lag).unwrap_or(0),
+            lag_time,
             queued_bytes,
             took: watched.took,
             failure: watched

@@ -1,7 +1,7 @@
 //! The journal: what a writer asks all JournalNodes, and what a majority answers (`QuorumJournalManager`).
 
 use crate::address::{NamespaceInfo, QuorumAddress};
-use crate::connection::{Connection, RpcConnection};
+use crate::connection::{CallThread, Connection, RpcConnection};
 use crate::copies::SegmentCopies;
 use crate::download::segment_url;
 use crate::journal_node::{JournalNode, Manifest, Refusal, SegmentState};
@@ -18,7 +18,6 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
-use tokio::runtime::Handle;
 use zerohop_journal::JournalError;
 use zerohop_journal::log::{
     Batch, Completion, EditSource, EditStream, Journal, OpenSegment, Recovery, Selection,
@@ -42,8 +41,8 @@ struct Shared {
 
 impl QuorumJournal {
     /// A journal at an address. Nothing is asked yet. While a JournalNode cannot be reached, connecting is tried again as
-    /// `client_options` say, and edits wait in its queue: one that is back before that ends has missed nothing. Calls run on `runtime`, and those of this type block: they must not be made
-    /// on one of its threads.
+    /// `client_options` say, and edits wait in its queue: one that is back before that ends has missed nothing. Calls run on a
+    /// thread of their own, and those of this type block: they must not be made within a runtime.
     ///
     /// # Errors
     /// If threads cannot be started.
@@ -52,10 +51,10 @@ impl QuorumJournal {
         info: NamespaceInfo,
         options: QuorumOptions,
         client_options: &ClientOptions,
-        runtime: &Handle,
     ) -> std::io::Result<Self> {
+        let thread = CallThread::start()?;
         let connect = |node: &String| -> Arc<dyn Connection> {
-            Arc::new(RpcConnection::new(node, client_options.clone(), runtime))
+            Arc::new(RpcConnection::new(node, client_options.clone(), &thread))
         };
         let connections = address.nodes.iter().map(connect).collect();
         Self::over(address, info, options, connections)

@@ -3,6 +3,7 @@
 
 mod connection;
 mod epochs;
+mod given_up;
 mod histories;
 mod history;
 mod nodes;

@@ -11,7 +11,7 @@ use zerohop_journal::layout::LayoutVersion;
 use zerohop_journal::log::{Batch, EditCursor, Journal, OpenSegment};
 use zerohop_journal::op::{self, EditOp, SetGenstampV2};
 use zerohop_journalnode::JournalNode;
-use zerohop_quorum::{NamespaceInfo, QuorumAddress, QuorumJournal, QuorumOptions};
+use zerohop_quorum::{CallThread, NamespaceInfo, QuorumAddress, QuorumJournal, QuorumOptions};
 use zerohop_transport::rpc::ClientOptions;
 use zerohop_wire::{GenerationStamp, RpcIds, TxId};
 
@@ -63,7 +63,7 @@ impl Nodes {
         let (address, info, options) = (self.address("ns"), info(), options());
         // One that is down is not waited for.
         let client = ClientOptions { connect_retries: 0, ..ClientOptions::default() };
-        QuorumJournal::new(address, info, options, &client, runtime().handle()).unwrap()
+        QuorumJournal::new(address, info, options, &client).unwrap()
     }
 
     /// A writer that has taken over, and the last transaction it found.
@@ -75,10 +75,16 @@ impl Nodes {
     }
 }
 
-/// The runtime of all JournalNodes and connections. It outlives them: a writer's thread may still be in a call.
+/// The runtime of all JournalNodes.
 pub fn runtime() -> &'static Runtime {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
     RUNTIME.get_or_init(|| Runtime::new().unwrap())
+}
+
+/// The thread of all connections that a test makes itself.
+pub fn calls() -> &'static Arc<CallThread> {
+    static CALLS: OnceLock<Arc<CallThread>> = OnceLock::new();
+    CALLS.get_or_init(|| CallThread::start().unwrap())
 }
 
 /// The name space that writes.

@@ -9,7 +9,6 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tokio::runtime::Runtime;
 use zerohop_conf::{Conf, ConfError, keys};
 use zerohop_journal::JournalError;
 use zerohop_journal::log::{EditSource, EditStream, Journal, Recovery, Selection};
@@ -78,8 +77,6 @@ pub(super) struct SharedEdits {
     journal: Box<dyn SharedJournal>,
     /// Whether this NameNode is the one that writes.
     is_writer: AtomicBool,
-    /// Calls of JournalNodes run on a thread of their own: those that serve do not delay edits.
-    runtime: Option<Runtime>,
 }
 
 impl SharedEdits {
@@ -92,15 +89,9 @@ impl SharedEdits {
             SharedEditsConfig::Quorum(config) => config,
             SharedEditsConfig::Directory { root, op_size_max } => {
                 let journal = SharedDirectory::new(root.clone(), *op_size_max, info.clone());
-                return Ok(Arc::new(Self::of(Box::new(journal), None)));
+                return Ok(Arc::new(Self::of(Box::new(journal))));
             }
         };
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .thread_name("shared-edits")
-            .enable_all()
-            .build()
-            .map_err(StorageError::io("start threads for", "the shared edits"))?;
         let namespace = NamespaceInfo {
             namespace_id: info.namespace_id,
             cluster_id: info.cluster_id.clone(),
@@ -112,13 +103,13 @@ impl SharedEdits {
         if let Some(advice) = address.advice() {
             tracing::warn!("{}: {advice}", keys::DFS_NAMENODE_SHARED_EDITS_DIR.name);
         }
-        let journal = QuorumJournal::new(address, namespace, options, &client, runtime.handle())
+        let journal = QuorumJournal::new(address, namespace, options, &client)
             .map_err(StorageError::io("start threads for", "the shared edits"))?;
-        Ok(Arc::new(Self::of(Box::new(journal), Some(runtime))))
+        Ok(Arc::new(Self::of(Box::new(journal))))
     }
 
-    fn of(journal: Box<dyn SharedJournal>, runtime: Option<Runtime>) -> Self {
-        Self { journal, is_writer: AtomicBool::new(false), runtime }
+    fn of(journal: Box<dyn SharedJournal>) -> Self {
+        Self { journal, is_writer: AtomicBool::new(false) }
     }
 
     /// Whether the shared journal has this transaction.
@@ -147,15 +138,6 @@ impl SharedEdits {
     /// Whether this NameNode writes, which only one of them may.
     pub(super) fn set_writer(&self, is_writer: bool) {
         self.is_writer.store(is_writer, Ordering::Release);
-    }
-}
-
-impl Drop for SharedEdits {
-    fn drop(&mut self) {
-        // A runtime must not be waited for within another one.
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod clock;
 mod guarded;
 mod networks;
+mod rest;
 mod sshd;
 mod strangers;
 

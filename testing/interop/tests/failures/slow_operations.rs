@@ -15,6 +15,8 @@ use zerohop_interop::{Kind, Outcome, site, tools, wait};
 
 /// So many calls must have been answered before one of them is an exception.
 const CALLS: usize = 1100;
+/// A list of so many takes longer than a millisecond.
+const NAMES: usize = 3000;
 /// More than fits into the buffers of the sockets of a pipeline.
 const LEN: usize = 64 << 20;
 const PIECE: usize = 1 << 20;
@@ -55,15 +57,20 @@ fn slow_calls(cluster: &Cluster) -> Outcome {
         Ok(said(&log).contains("Slow RPC : saveNamespace of "))
     })?;
     admin(&["-safemode", "leave"])?;
-    wait_line(&log, &["Longest read-lock held for ", "(threshold 1 ms) via"])?;
-    // Sets of many inodes take longest.
+    // Sets of many inodes hold the write lock for longest, a list of many names the read lock.
     wait::until("a write lock that was held for long", SETTLE, || {
         (0..100)
             .try_for_each(|n| fs.mkdirs(&format!("/d/{n}/{}", "x/".repeat(50))).map(drop))
             .at("directories")?;
         fs.delete("/d", true).at("directories")?;
         Ok(said(&log).contains("Longest write-lock held for "))
-    })
+    })?;
+    (0..NAMES).try_for_each(|n| fs.mkdirs(&format!("/names/{n}")).map(drop)).at("names")?;
+    wait::until("a read lock that was held for long", SETTLE, || {
+        fs.list("/names").at("a list")?;
+        Ok(said(&log).contains("Longest read-lock held for "))
+    })?;
+    wait_line(&log, &["Longest read-lock held for ", "(threshold 1 ms) via"])
 }
 
 /// The last DataNode of the only pipeline.
@@ -153,6 +160,7 @@ fn every_slow_operation_is_in_the_log_of_who_waited() {
         ("ipc.server.log.slow.rpc.threshold.ms", "1"),
         ("dfs.namenode.read-lock-reporting-threshold-ms", "1"),
         ("dfs.namenode.write-lock-reporting-threshold-ms", "1"),
+        ("dfs.ls.limit", "100000"),
         ("dfs.lock.suppress.warning.interval", "0"),
         ("dfs.datanode.slow.io.warning.threshold.ms", "1"),
     ]);

@@ -1,7 +1,9 @@
 //! Two NameNodes that share their edits through JournalNodes; each of them is Apache's or ours. The DataNodes are one of each.
 
+mod beans;
 mod controllers;
 mod data;
+mod lost_disk;
 mod matrix;
 mod observer;
 mod recover;
@@ -425,6 +427,7 @@ fn run(name: &str, namenodes: [Kind; 2], journal_nodes: [Kind; 3], (client, firs
     let outcome = histories(&mut pair)
         .and_then(|()| observer::answers(&mut pair))
         .and_then(|()| image_arrives(&mut pair))
+        .and_then(|()| beans::name_each_journal_node(&pair))
         .and_then(|()| every_journal_node_has_the_same(&pair));
     outcome.unwrap_or_else(|error| panic!("{error}\n{}", pair.logs()));
     // It takes minutes: `make faults` has a row of it, `make test` that of the controllers.

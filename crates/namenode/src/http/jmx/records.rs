@@ -5,6 +5,7 @@ use crate::core::Core;
 use crate::start_progress::StartPhase;
 use std::time::Duration;
 use zerohop_daemon::metrics::{LabelText, RateFigures, Record, Series};
+use zerohop_quorum::NodeStatus;
 
 /// What Hadoop calls a NameNode's RPC server.
 const RPC_SERVER: &str = "ClientNamenodeProtocol";
@@ -22,6 +23,9 @@ pub(super) fn all(core: &Core) -> Vec<Record> {
         records.extend(calls.records(*port, RPC_SERVER));
     }
     records.extend(top_users(core));
+    if core.ha.is_active() {
+        records.extend(core.storage.journal_nodes().iter().map(journal_node));
+    }
     records
 }
 
@@ -70,6 +74,24 @@ fn activity(core: &Core, figures: &Figures) -> Record {
     );
     let image_ms = phase(core, StartPhase::Image).0;
     record.gauge("FsImageLoadTime", "Loading the image at the start, ms", image_ms);
+    record
+}
+
+/// How the edits get to a JournalNode (`IPCLoggerChannelMetrics`).
+fn journal_node(node: &NodeStatus) -> Record {
+    // Colons are not allowed in the name of a bean.
+    let name = match node.name.rsplit_once(':') {
+        Some((host, port)) => format!("IPCLoggerChannel-{}-{port}", host.replace(':', ".")),
+        None => format!("IPCLoggerChannel-{}", node.name),
+    };
+    let is_left_out = node.acknowledged.is_some() && !node.is_written;
+    let mut record = Record::new(name, "NameNode", "dfs")
+        .tag("JournalNode", node.name.as_str())
+        .tag_of_bean("IsOutOfSync", if is_left_out { "true" } else { "false" });
+    record.gauge("CurrentLagTxns", "Transactions that it has not acknowledged", node.lag);
+    let lag_ms = u64::try_from(node.lag_time.as_millis()).unwrap_or(u64::MAX);
+    record.gauge("LagTimeMillis", "Time from its last acknowledgement to them, ms", lag_ms);
+    record.gauge("QueuedEditsSize", "Bytes of edits that wait for it", node.queued_bytes as u64);
     record
 }
 
