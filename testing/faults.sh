@@ -85,6 +85,7 @@ run() {
 pairs=$(program -p zerohop-interop --test journal_nodes) || exit 1
 rows=(apaches_namenodes_fail_over_on_our_journal_nodes apaches_namenodes_fail_over_on_journal_nodes_of_both_kinds
   our_namenodes_fail_over_on_apaches_journal_nodes our_namenodes_fail_over_on_our_journal_nodes
+  our_namenodes_fail_over_on_journal_nodes_of_both_kinds
   apaches_standby_of_our_namenode_takes_over_and_gives_back our_standby_of_apaches_namenode_takes_over_and_gives_back)
 row=${rows[$((seed % ${#rows[@]}))]}
 if ! ZEROHOP_FAILOVER_SCRIPT=1 timeout 900 "$pairs" --nocapture --exact "$row" >"$logs/pairs.log" 2>&1 </dev/null; then

@@ -63,7 +63,9 @@ impl JournalNode {
             &keys::DFS_JOURNALNODE_HTTP_BIND_HOST,
         )?;
         let handlers = conf.get(&keys::DFS_JOURNALNODE_HANDLER_COUNT)?;
-        let options = ServerOptions::from_conf(&conf, rpc_bind.port(), handlers)?;
+        let mut options = ServerOptions::from_conf(&conf, rpc_bind.port(), handlers)?;
+        // Each writer waits for one answer after the other: it is sooner there when its connection stays with a thread.
+        options.readers = 1;
         let rpc = RpcServer::bind(rpc_bind, options)
             .map_err(not_bound(&keys::DFS_JOURNALNODE_RPC_ADDRESS, rpc_bind))?;
         let http_options = HttpOptions::from_conf(&conf)?;

@@ -1,11 +1,13 @@
 //! How calls get to a JournalNode.
 
 use bytes::Bytes;
+use parking_lot::Mutex;
 use std::io;
-use std::sync::Arc;
-use tokio::runtime::{Handle, Runtime};
+use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
+use zerohop_system::clock;
 use zerohop_transport::login::User;
-use zerohop_transport::rpc::{ClientOptions, RpcClient};
+use zerohop_transport::rpc::{ClientOptions, RpcClient, RpcError};
 
 /// The protocol's name and version.
 const PROTOCOL: &str = "org.apache.hadoop.hdfs.qjournal.protocol.QJournalProtocol";
@@ -23,51 +25,51 @@ pub trait Connection: Send + Sync {
     fn call(&self, method: &'static str, request: &[u8]) -> Result<Bytes, String>;
 }
 
-/// Where calls of JournalNodes run: a thread of their own, so that those that serve do not delay edits. It lasts until the last
-/// connection is gone: a call that is on its way when the journal is given up still ends in order.
-pub struct CallThread {
-    handle: Handle,
-    /// Taken when it is dropped.
-    runtime: Option<Runtime>,
-}
-
-impl CallThread {
-    /// Starts the thread.
-    ///
-    /// # Errors
-    /// If threads cannot be started.
-    pub fn start() -> io::Result<Arc<Self>> {
-        let mut runtime = tokio::runtime::Builder::new_multi_thread();
-        let runtime = runtime.worker_threads(1).thread_name("shared-edits").enable_all().build()?;
-        Ok(Arc::new(Self { handle: runtime.handle().clone(), runtime: Some(runtime) }))
-    }
-}
-
-impl Drop for CallThread {
-    fn drop(&mut self) {
-        // The last connection may be given up within another runtime, where this one must not be waited for.
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
-    }
-}
-
 /// A connection by RPC.
 pub struct RpcConnection {
     client: RpcClient,
-    thread: Arc<CallThread>,
+    /// Driven by the thread that calls and by no other one: an answer wakes the thread that waits for it, which costs half of what it
+    /// costs to hand it from one to the other. Taken when this is dropped.
+    runtime: Option<Runtime>,
+    called: Mutex<Instant>,
 }
 
+/// Calls that follow each other sooner than this do not look first whether the other end has closed the connection.
+const LOOK_AFTER: Duration = Duration::from_millis(1);
+
 impl RpcConnection {
-    /// Nothing is connected yet. Calls run on `thread`; they must not be made on it.
-    pub fn new(address: &str, options: ClientOptions, thread: &Arc<CallThread>) -> Self {
+    /// Nothing is connected yet. Calls must not be made within a runtime.
+    ///
+    /// # Errors
+    /// If the process has no descriptors left.
+    pub fn new(address: &str, options: ClientOptions) -> io::Result<Self> {
         let client = RpcClient::new(address, PROTOCOL, VERSION, &User::of_process(), options);
-        Self { client, thread: Arc::clone(thread) }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        Ok(Self { client, runtime: Some(runtime), called: Mutex::new(clock::now()) })
     }
 
     /// Closes the connection; the next call connects again.
     pub fn disconnect(&self) {
         self.client.disconnect();
+    }
+
+    async fn carry_out(&self, method: &'static str, request: &[u8]) -> Result<Bytes, RpcError> {
+        let last = std::mem::replace(&mut *self.called.lock(), clock::now());
+        if clock::since(last) >= LOOK_AFTER {
+            // What came meanwhile is heard of in the first turn, and read by the connection's task in the second.
+            tokio::task::yield_now().await;
+            tokio::task::yield_now().await;
+        }
+        self.client.call_raw(&self.client.next_call(), method, request).await
+    }
+}
+
+impl Drop for RpcConnection {
+    fn drop(&mut self) {
+        // It may be dropped within another runtime, where this one must not be waited for.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }
 
@@ -77,8 +79,8 @@ impl Connection for RpcConnection {
     }
 
     fn call(&self, method: &'static str, request: &[u8]) -> Result<Bytes, String> {
-        let id = self.client.next_call();
-        let answer = self.thread.handle.block_on(self.client.call_raw(&id, method, request));
+        let Some(runtime) = &self.runtime else { return Err("it is being closed".to_owned()) };
+        let answer = runtime.block_on(self.carry_out(method, request));
         answer.map_err(|error| match error.remote() {
             Some(exception) => exception.to_string(),
             None => error.to_string(),

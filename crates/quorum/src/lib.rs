@@ -21,7 +21,7 @@ mod session;
 mod stream;
 
 pub use address::{BadAddress, NamespaceInfo, QuorumAddress};
-pub use connection::{CallThread, Connection, RpcConnection};
+pub use connection::{Connection, RpcConnection};
 pub use download::{DownloadError, fetch_segment, segment_url};
 pub use node_status::NodeStatus;
 pub use options::QuorumOptions;

@@ -1,7 +1,7 @@
 //! The journal: what a writer asks all JournalNodes, and what a majority answers (`QuorumJournalManager`).
 
 use crate::address::{NamespaceInfo, QuorumAddress};
-use crate::connection::{CallThread, Connection, RpcConnection};
+use crate::connection::{Connection, RpcConnection};
 use crate::copies::SegmentCopies;
 use crate::download::segment_url;
 use crate::journal_node::{JournalNode, Manifest, Refusal, SegmentState};
@@ -41,8 +41,7 @@ struct Shared {
 
 impl QuorumJournal {
     /// A journal at an address. Nothing is asked yet. While a JournalNode cannot be reached, connecting is tried again as
-    /// `client_options` say, and edits wait in its queue: one that is back before that ends has missed nothing. Calls run on a
-    /// thread of their own, and those of this type block: they must not be made within a runtime.
+    /// `client_options` say, and edits wait in its queue: one that is back before that ends has missed nothing. Calls block.
     ///
     /// # Errors
     /// If threads cannot be started.
@@ -52,11 +51,10 @@ impl QuorumJournal {
         options: QuorumOptions,
         client_options: &ClientOptions,
     ) -> std::io::Result<Self> {
-        let thread = CallThread::start()?;
-        let connect = |node: &String| -> Arc<dyn Connection> {
-            Arc::new(RpcConnection::new(node, client_options.clone(), &thread))
+        let connect = |node: &String| -> std::io::Result<Arc<dyn Connection>> {
+            Ok(Arc::new(RpcConnection::new(node, client_options.clone())?))
         };
-        let connections = address.nodes.iter().map(connect).collect();
+        let connections = address.nodes.iter().map(connect).collect::<std::io::Result<_>>()?;
         Self::over(address, info, options, connections)
     }
 

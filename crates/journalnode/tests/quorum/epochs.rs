@@ -1,6 +1,6 @@
 //! Writers that take over at the same time, over connections that lose calls and answers: no two of them get one epoch.
 
-use crate::nodes::{Nodes, calls, info, options};
+use crate::nodes::{Nodes, info, options};
 use bytes::Bytes;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -32,7 +32,7 @@ impl Connection for Unreliable {
 fn writer(nodes: &Nodes, seed: u64) -> QuorumJournal {
     let connection = |(node, address): (usize, &std::net::SocketAddr)| -> Arc<dyn Connection> {
         let client = ClientOptions::default();
-        let rpc = RpcConnection::new(&address.to_string(), client, calls());
+        let rpc = RpcConnection::new(&address.to_string(), client).unwrap();
         let random = Mutex::new(fastrand::Rng::with_seed(seed * 3 + node as u64));
         Arc::new(Unreliable { rpc, random })
     };

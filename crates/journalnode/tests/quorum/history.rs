@@ -4,7 +4,7 @@
 //! replaced without knowing goes on to write.
 
 use crate::connection::{Faulty, Link, Plan, Planned, Reader};
-use crate::nodes::{Nodes, append, calls, info, options, read_marks};
+use crate::nodes::{Nodes, append, info, options, read_marks};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use zerohop_journal::log::{Journal, OpenSegment};
@@ -41,7 +41,7 @@ impl Cluster {
         let nodes = Arc::new(Mutex::new(nodes));
         let link = |(number, address): (usize, &std::net::SocketAddr)| {
             let options = ClientOptions { connect_retries: 20, ..ClientOptions::default() };
-            let rpc = Arc::new(RpcConnection::new(&address.to_string(), options, calls()));
+            let rpc = Arc::new(RpcConnection::new(&address.to_string(), options).unwrap());
             let nodes = Arc::clone(&nodes);
             let restart = Arc::new(move || {
                 let mut nodes = nodes.lock().unwrap_or_else(PoisonError::into_inner);

@@ -11,7 +11,7 @@ use zerohop_journal::layout::LayoutVersion;
 use zerohop_journal::log::{Batch, EditCursor, Journal, OpenSegment};
 use zerohop_journal::op::{self, EditOp, SetGenstampV2};
 use zerohop_journalnode::JournalNode;
-use zerohop_quorum::{CallThread, NamespaceInfo, QuorumAddress, QuorumJournal, QuorumOptions};
+use zerohop_quorum::{NamespaceInfo, QuorumAddress, QuorumJournal, QuorumOptions};
 use zerohop_transport::rpc::ClientOptions;
 use zerohop_wire::{GenerationStamp, RpcIds, TxId};
 
@@ -20,14 +20,21 @@ pub struct Nodes {
     directory: TempDir,
     pub nodes: Vec<Option<JournalNode>>,
     pub addresses: Vec<SocketAddr>,
+    settings: Vec<(&'static str, &'static str)>,
 }
 
 impl Nodes {
     pub fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// With settings of each.
+    pub fn start_with(settings: &[(&'static str, &'static str)]) -> Self {
         // In memory where that can be: what is tested here is not the disk.
         let memory = std::path::Path::new("/dev/shm");
         let directory = tempfile::tempdir_in(memory).or_else(|_| tempfile::tempdir()).unwrap();
-        let mut nodes = Self { directory, nodes: Vec::new(), addresses: Vec::new() };
+        let (nodes, addresses, settings) = (Vec::new(), Vec::new(), settings.to_vec());
+        let mut nodes = Self { directory, nodes, addresses, settings };
         for number in 0..3 {
             nodes.nodes.push(None);
             nodes.addresses.push(SocketAddr::from(([127, 0, 0, 1], 0)));
@@ -43,6 +50,7 @@ impl Nodes {
         conf.set("dfs.journalnode.rpc-address", self.addresses[number].to_string());
         conf.set("dfs.journalnode.http-address", "127.0.0.1:0");
         conf.set("dfs.ha.tail-edits.in-progress", "true");
+        self.settings.iter().for_each(|(key, value)| conf.set(key, *value));
         let node = runtime().block_on(JournalNode::start(Arc::new(conf))).unwrap();
         self.addresses[number] = node.rpc_addr();
         self.nodes[number] = Some(node);
@@ -79,12 +87,6 @@ impl Nodes {
 pub fn runtime() -> &'static Runtime {
     static RUNTIME: OnceLock<Runtime> = OnceLock::new();
     RUNTIME.get_or_init(|| Runtime::new().unwrap())
-}
-
-/// The thread of all connections that a test makes itself.
-pub fn calls() -> &'static Arc<CallThread> {
-    static CALLS: OnceLock<Arc<CallThread>> = OnceLock::new();
-    CALLS.get_or_init(|| CallThread::start().unwrap())
 }
 
 /// The name space that writes.

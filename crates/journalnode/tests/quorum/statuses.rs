@@ -1,9 +1,10 @@
 //! How a writer stands with each JournalNode: which follow, which are left out and why, and which are back.
 
-use crate::nodes::{Nodes, append};
+use crate::nodes::{Nodes, append, info, options};
 use std::time::{Duration, Instant};
 use zerohop_journal::log::Journal;
 use zerohop_quorum::{NodeStatus, QuorumJournal};
+use zerohop_transport::rpc::ClientOptions;
 use zerohop_wire::TxId;
 
 /// Waits until the thread of a JournalNode has got so far.
@@ -47,4 +48,34 @@ fn a_journal_node_that_is_down_is_left_out_until_the_next_segment() {
     append(&mut *segment, 7, &[7]).unwrap();
     let back = until(&writer, 2, |status| status.acknowledged == Some(TxId(7)));
     assert_eq!((back.is_written, back.lag), (true, 0));
+}
+
+/// A connection is looked after only while a call is on it.
+#[test]
+fn connections_that_were_closed_while_nothing_was_written_are_made_again() {
+    let closed_by_nodes = [
+        ("ipc.client.idlethreshold", "0"),
+        ("ipc.client.connection.maxidletime", "50"),
+        ("ipc.client.connection.idle-scan-interval.ms", "20"),
+    ];
+    let nodes = Nodes::start_with(&closed_by_nodes);
+    nodes.writer().format().unwrap();
+    let idle_after = [ClientOptions::default().idle_after, Duration::from_millis(50)];
+    let mut last = 0;
+    for idle_after in idle_after {
+        let client = ClientOptions { idle_after, ..ClientOptions::default() };
+        let writer = QuorumJournal::new(nodes.address("ns"), info(), options(), &client).unwrap();
+        writer.recover_unfinalized_segments().outcome.unwrap();
+        let mut segment = writer.start_segment(TxId(last + 1)).unwrap();
+        for _ in 0..3 {
+            last += 1;
+            append(&mut *segment, last, &[last]).unwrap();
+            for node in 0..3 {
+                until(&writer, node, |status| status.acknowledged == Some(TxId(last)));
+            }
+            std::thread::sleep(Duration::from_millis(1200));
+        }
+        segment.finalize(TxId(last)).unwrap();
+        assert!(writer.nodes().iter().all(|node| node.failure.is_none()), "{:?}", writer.nodes());
+    }
 }

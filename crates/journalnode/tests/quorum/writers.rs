@@ -1,6 +1,6 @@
 //! Writers that come and go, one after the other.
 
-use crate::nodes::{Nodes, append, calls, info, marks, options};
+use crate::nodes::{Nodes, append, info, marks, options};
 use bytes::Bytes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -114,7 +114,7 @@ fn breaking_writer(
     let connect = |(number, before): (usize, Option<&'static str>)| -> Arc<dyn Connection> {
         let client = ClientOptions { connect_retries: 0, ..ClientOptions::default() };
         let address = nodes.addresses[number].to_string();
-        let rpc = RpcConnection::new(&address, client, calls());
+        let rpc = RpcConnection::new(&address, client).unwrap();
         let ending = ending.take_if(|ending| ending.node == number);
         Arc::new(Breaking { rpc, before, is_broken: AtomicBool::new(false), ending })
     };

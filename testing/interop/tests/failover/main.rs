@@ -3,6 +3,7 @@
 mod clock;
 mod guarded;
 mod networks;
+mod printed;
 mod rest;
 mod sshd;
 mod strangers;

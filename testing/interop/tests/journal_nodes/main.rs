@@ -457,6 +457,11 @@ fn our_namenodes_fail_over_on_our_journal_nodes() {
 }
 
 #[test]
+fn our_namenodes_fail_over_on_journal_nodes_of_both_kinds() {
+    run("namenodes-ours-mixed", [Ours; 2], [Apache, Ours, Apache], (Apache, 1));
+}
+
+#[test]
 fn apaches_standby_of_our_namenode_takes_over_and_gives_back() {
     run("namenodes-ours-apache", [Ours, Apache], [Ours, Apache, Ours], (Ours, 0));
 }
