@@ -52,7 +52,7 @@ impl Pair {
         set("dfs.namenode.shared.edits.dir", &format!("qjournal://{nodes}/{service}"));
         // The standby follows at once, so that a failover has little to catch up with.
         set("dfs.ha.tail-edits.in-progress", "true");
-        set("dfs.ha.tail-edits.period", "100ms");
+        set("dfs.ha.tail-edits.period", "50ms");
         set("dfs.ha.fencing.methods", &self.fencing);
         if !self.zookeeper.is_empty() {
             set("dfs.ha.automatic-failover.enabled", "true");
