@@ -37,13 +37,13 @@ for wanted in sys.argv[1:]:
   export PATH="$tools/bin:$PATH"
 }
 
-# build STRIP TARGET ARGUMENTS...: a release build without symbols (STRIP is symbols) or with them (none).
+# build PROFILE STRIP TARGET ARGUMENTS...: a build without symbols (STRIP is symbols) or with them (none).
 build() {
-  local strip=$1 triple=$2
-  shift 2
+  local profile=$1 strip=$2 triple=$3
+  shift 3
   rustup target add -q "${triple%%.*}" 2>/dev/null || rustup target add "${triple%%.*}"
   say "building $* for $triple"
-  CARGO_PROFILE_RELEASE_STRIP=$strip cargo zigbuild --release --target "$triple" "$@"
+  env "CARGO_PROFILE_${profile^^}_STRIP=$strip" cargo zigbuild --profile "$profile" --target "$triple" "$@"
 }
 
 # split BUILT PROGRAM DEBUG: PROGRAM is BUILT without names and lines, which DEBUG has. PROGRAM says what DEBUG is called.
@@ -62,9 +62,9 @@ native=
 
 binary() {
   local arch=$1 triple=$1-unknown-linux-musl name=zerohop-$version-$1-linux
-  build none "$triple" -p zerohop-cli
+  build dist none "$triple" -p zerohop-cli
   local built=$work/zerohop-$arch
-  split "$target/$triple/release/zerohop" "$built" "$dist/$name.debug"
+  split "$target/$triple/dist/zerohop" "$built" "$dist/$name.debug"
   local size
   size=$(stat -c %s "$built")
   say "zerohop for $arch: $size bytes"
@@ -91,7 +91,7 @@ binary() {
 
 libhdfs() {
   local arch=$1 triple=$1-unknown-linux-gnu name=libhdfs-zerohop-$version-$1-linux
-  build symbols "$triple.$oldest_glibc" -p zerohop-libhdfs
+  build release symbols "$triple.$oldest_glibc" -p zerohop-libhdfs
   local root=$work/$name
   rm -rf "$root"
   install -D -m 755 "$target/$triple/release/libhdfs.so" "$root/lib/libhdfs.so"

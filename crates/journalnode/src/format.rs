@@ -3,12 +3,12 @@
 //! A journal that is new is formatted by a NameNode. One JournalNode that lost its disk has to get its name space back, and must
 //! not forget what it promised: with an older promise it would serve a writer that a majority has replaced.
 
+use crate::epochs::Epochs;
 use crate::error::Error;
-use crate::journal::Journal;
 use crate::node::{Error as StartError, rpc_address};
 use crate::peers;
 use crate::settings::{JournalUse, Settings};
-use crate::storage::StorageInfo;
+use crate::storage::{JournalStorage, StorageInfo};
 use std::path::PathBuf;
 use zerohop_conf::{Conf, ConfError, keys};
 use zerohop_proto::hdfs::qjournal::{
@@ -133,11 +133,11 @@ impl JournalFormat {
             journal: self.id.clone(),
             source: Box::new(source),
         };
-        let status = std::sync::Arc::default();
-        let options = &self.settings.journal;
-        let mut journal = Journal::open(&self.id, &self.root, options, status).map_err(failed)?;
-        journal.format(self.info, true).map_err(failed)?;
-        journal.promise_again(self.promised).map_err(failed)
+        let mode = self.settings.journal.mode;
+        let mut storage = JournalStorage::open(&self.root, mode).map_err(failed)?;
+        storage.format(self.info, true).map_err(failed)?;
+        let mut epochs = Epochs::open(&storage.current()).map_err(failed)?;
+        epochs.promise(self.promised).map_err(failed)
     }
 }
 

@@ -104,11 +104,6 @@ impl Journal {
         formatted
     }
 
-    /// Promises again what a lost disk held.
-    pub(crate) fn promise_again(&mut self, epoch: u64) -> Result<()> {
-        self.epochs_mut()?.promise(epoch)
-    }
-
     /// The epoch below which no writer is served.
     pub(crate) fn promised(&self) -> Result<u64> {
         Ok(self.epochs()?.promised.get())
@@ -273,16 +268,16 @@ impl Journal {
             )));
         };
         match file.kind {
+            SegmentKind::InProgress if !needs_validation => {
+                self.segments.name_finalized(first, last)?;
+            }
             SegmentKind::InProgress => {
-                if needs_validation {
-                    self.recovery()?.check_decided(
-                        request.epoch,
-                        self.epochs()?.writer.get(),
-                        first,
-                    )?;
-                }
-                let found =
-                    if needs_validation { self.segments.last_of(&file)? } else { Some(last) };
+                self.recovery()?.check_decided(
+                    request.epoch,
+                    self.epochs()?.writer.get(),
+                    first,
+                )?;
+                let found = self.segments.last_of(&file)?;
                 if found != Some(last) {
                     return Err(Error::OutOfSync(format!(
                         "Trying to finalize in-progress log segment {first} to end at txid {last} but log {} on disk only \

@@ -95,6 +95,13 @@ impl Segments {
             file.set_len(scan.valid_len).map_err(JournalError::io("truncate", &path))?;
         }
         file.sync_all().map_err(JournalError::io("sync", &path))?;
+        self.name_finalized(first, last)
+    }
+
+    /// The same for a segment whose writer has finished it. It is not read again: that takes seconds where it is long, and a
+    /// NameNode waits for it that gives up the active state.
+    pub(crate) fn name_finalized(&self, first: TxId, last: TxId) -> Result<()> {
+        let path = self.current.join(in_progress_name(first));
         Ok(segment::rename(&path, &self.current.join(finalized_name(first, last)))?)
     }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, Command};
 use std::time::Duration;
 
+use crate::harm::http;
 use crate::process::{Process, tail};
 use crate::tools::{self, Java};
 use crate::{Outcome, ports, wait};
@@ -161,7 +162,21 @@ impl Pair {
             let state = self.ours(&["haadmin", "-getServiceState", id]);
             Ok(state.is_ok_and(|state| state.trim() == "standby"))
         };
-        wait::until(&format!("{id} is standby"), LIMIT, is_standby)
+        wait::until(&format!("{id} is standby"), LIMIT, is_standby)?;
+        // Until then it would have no place for blocks.
+        wait::until(&format!("{id} has a DataNode"), LIMIT, || self.has_datanodes(id))
+    }
+
+    /// Whether a DataNode has registered with a NameNode.
+    fn has_datanodes(&self, id: &str) -> Outcome<bool> {
+        let key = format!("dfs.namenode.http-address.ha.{id}");
+        let address = self.ours(&["getconf", "-confKey", &key])?;
+        let port = address.trim().rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+        let port = port.ok_or_else(|| format!("{key}: {address}"))?;
+        let page = http(port, "/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState")?;
+        let beans: serde_json::Value =
+            serde_json::from_str(&page).map_err(|error| format!("{error}: {page}"))?;
+        Ok(beans["beans"][0]["NumLiveDataNodes"].as_u64().is_some_and(|count| count > 0))
     }
 
     /// Starts a failover controller again that was killed.
