@@ -62,7 +62,9 @@ native=
 
 binary() {
   local arch=$1 triple=$1-unknown-linux-musl name=zerohop-$version-$1-linux
-  build dist none "$triple" -p zerohop-cli
+  # The compiler's own linker, which makes one of functions that are the same; Zig's does not.
+  RUSTFLAGS="-Cforce-frame-pointers=yes -Clinker=rust-lld -Clink-self-contained=yes -Clink-arg=--icf=all" \
+    build dist none "$triple" -p zerohop-cli
   local built=$work/zerohop-$arch
   split "$target/$triple/dist/zerohop" "$built" "$dist/$name.debug"
   local size
