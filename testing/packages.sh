@@ -24,7 +24,7 @@ echo "packages: the client without local reads, and for macOS"
 cargo check --quiet -p zerohop --no-default-features
 rustup target add x86_64-apple-darwin >/dev/null 2>&1 || { echo "packages: not checked for macOS: rustup has no target x86_64-apple-darwin here"; }
 if rustc --print target-libdir --target x86_64-apple-darwin | xargs test -d; then
-  cargo check --quiet -p zerohop --no-default-features --features blocking,object-store --target x86_64-apple-darwin
+  RUSTFLAGS=-Dwarnings cargo check --quiet -p zerohop --no-default-features --features blocking,object-store --target x86_64-apple-darwin
 fi
 
 if ! cargo semver-checks --version 2>/dev/null | grep -q " $semver_checks\$"; then

@@ -3,6 +3,11 @@
 //! Called as `hdfs` or `hadoop` (a link to the binary), it takes their command lines.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests measure and wait"))]
 
+/// The static program's: that of musl has one lock for all threads.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[macro_use]
 mod say;
 

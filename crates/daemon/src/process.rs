@@ -12,6 +12,7 @@ pub fn name() -> String {
 }
 
 /// Threads of this process; 0 if the system does not say.
+#[cfg(target_os = "linux")]
 pub fn threads() -> usize {
     let stat = procfs::process::Process::myself().and_then(|process| process.stat());
     stat.map_or(0, |stat| usize::try_from(stat.num_threads).unwrap_or(0))

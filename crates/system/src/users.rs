@@ -1,7 +1,7 @@
 //! Users and groups as this machine knows them: `/etc/passwd`, `/etc/group`, or what its name service says.
 
-use nix::unistd::{Gid, Group, Uid, User, geteuid, getgrouplist, getuid};
-use std::ffi::CString;
+use nix::unistd::{Gid, Group, Uid, User, geteuid, getuid};
+use std::ffi::{CStr, CString};
 use std::path::PathBuf;
 
 /// The id of the user who started this process.
@@ -44,9 +44,20 @@ pub fn groups_of(user: &str) -> Vec<String> {
     let (Ok(name), Ok(Some(entry))) = (CString::new(user), User::from_name(user)) else {
         return Vec::new();
     };
-    let groups = getgrouplist(&name, entry.gid).unwrap_or_else(|_| vec![entry.gid]);
+    let groups = group_list(&name, entry.gid);
     let name_of = |group: Gid| group_name(group.as_raw()).unwrap_or_else(|| group.to_string());
     groups.into_iter().map(name_of).collect()
+}
+
+#[cfg(not(target_vendor = "apple"))]
+fn group_list(user: &CStr, primary: Gid) -> Vec<Gid> {
+    nix::unistd::getgrouplist(user, primary).unwrap_or_else(|_| vec![primary])
+}
+
+/// There clients alone run, whose groups the NameNode looks up for itself.
+#[cfg(target_vendor = "apple")]
+fn group_list(_user: &CStr, primary: Gid) -> Vec<Gid> {
+    vec![primary]
 }
 
 fn user(id: u32) -> Option<User> {

@@ -6,6 +6,7 @@
 //! [`domain`] on plain blocking sockets, because block data moves on threads of its own.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests measure and wait"))]
 
+#[cfg(target_os = "linux")]
 pub mod domain;
 pub mod groups;
 pub mod login;
@@ -13,6 +14,7 @@ pub mod machines;
 pub mod net;
 pub mod reconfigure;
 pub mod rpc;
+#[cfg(target_os = "linux")]
 pub mod shm;
 pub mod trace;
 pub mod waits;

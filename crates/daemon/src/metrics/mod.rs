@@ -8,6 +8,7 @@
 mod counters;
 mod interval;
 mod names;
+#[cfg(target_os = "linux")]
 mod process;
 mod quantiles;
 mod rate;
@@ -16,6 +17,7 @@ mod record;
 pub use counters::{Counter, Gauge, GaugeGuard};
 pub use interval::IntervalMean;
 pub use names::series_name;
+#[cfg(target_os = "linux")]
 pub use process::{Memory, ThreadStates, process_record};
 pub use quantiles::{Intervals, QuantileFigures, Quantiles, QuantilesOverTime};
 pub use rate::{Rate, RateFigures};

@@ -1,7 +1,8 @@
 //! Opening a data connection over TCP.
 
+#[cfg(target_os = "linux")]
 use super::local::unpace_before_connect;
-use socket2::{Domain, Protocol, SockRef, Socket, TcpKeepalive, Type};
+use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
@@ -24,7 +25,8 @@ pub struct ConnectOptions {
 /// Connects to `addr`.
 pub(super) fn connect(addr: SocketAddr, options: &ConnectOptions) -> io::Result<Socket> {
     let socket = Socket::new(Domain::for_address(addr), Type::STREAM, Some(Protocol::TCP))?;
-    unpace_before_connect(SockRef::from(&socket), &addr);
+    #[cfg(target_os = "linux")]
+    unpace_before_connect((&socket).into(), &addr);
     if options.connect_timeout.is_zero() {
         socket.connect(&addr.into())?;
     } else {

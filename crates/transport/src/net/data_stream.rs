@@ -2,15 +2,13 @@
 
 use super::ConnectOptions;
 use super::connect::{connect, limit};
-use crate::domain;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags};
+use rustix::net::RecvFlags;
 use socket2::Socket;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::path::Path;
 use std::time::Duration;
 use zerohop_proto::Checked;
 use zerohop_system::clock;
@@ -24,27 +22,13 @@ use zerohop_wire::transfer::frame;
 /// the socket, and `send_file` is where it reads and encrypts instead.
 #[derive(Debug)]
 pub struct DataStream {
-    socket: Socket,
-}
-
-/// Why a part of a file was not sent.
-#[derive(Debug)]
-pub enum SendFileError {
-    /// The file could not be read.
-    File(io::Error),
-    /// The connection failed.
-    Connection(io::Error),
+    pub(super) socket: Socket,
 }
 
 impl DataStream {
     /// Connects to `addr` over TCP.
     pub fn connect(addr: SocketAddr, options: &ConnectOptions) -> io::Result<Self> {
         Ok(Self { socket: connect(addr, options)? })
-    }
-
-    /// Connects to a domain socket; see [`domain::connect`].
-    pub fn connect_domain(path: &Path, timeout: Duration) -> io::Result<Self> {
-        Ok(Self { socket: domain::connect(path, timeout)? })
     }
 
     /// The same connection again, so that one thread can [shut it down](Self::shutdown) while another one waits in it.
@@ -60,12 +44,6 @@ impl DataStream {
     /// The address of this end, if it is one of TCP.
     pub fn local_addr(&self) -> Option<SocketAddr> {
         self.socket.local_addr().ok()?.as_socket()
-    }
-
-    /// The process at the other end of a domain socket.
-    pub fn domain_peer(&self) -> Option<domain::Peer> {
-        let is_domain = self.socket.peer_addr().is_ok_and(|addr| addr.is_unix());
-        if is_domain { domain::peer(&self.socket).ok() } else { None }
     }
 
     /// How long one read waits; zero means for ever.
@@ -146,53 +124,6 @@ impl DataStream {
         let flags = RecvFlags::DONTWAIT | RecvFlags::PEEK;
         matches!(rustix::net::recv(&self.socket, &mut [0; 1][..], flags), Err(Errno::AGAIN))
     }
-
-    /// Sends all of `bytes`, and says that more follows at once.
-    pub fn write_more(&self, mut bytes: &[u8]) -> io::Result<()> {
-        while !bytes.is_empty() {
-            match rustix::net::send(&self.socket, bytes, SendFlags::MORE | SendFlags::NOSIGNAL) {
-                Ok(sent) => bytes = bytes.get(sent..).unwrap_or_default(),
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        Ok(())
-    }
-
-    /// Sends `len` bytes of a file from `offset` on, without a copy.
-    pub fn send_file(
-        &self,
-        file: impl AsFd,
-        mut offset: u64,
-        len: usize,
-    ) -> Result<(), SendFileError> {
-        let end = offset + len as u64;
-        while offset < end {
-            let left = (end - offset) as usize;
-            match rustix::fs::sendfile(&self.socket, &file, Some(&mut offset), left) {
-                Ok(0) => return Err(SendFileError::File(io::ErrorKind::UnexpectedEof.into())),
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(error) if is_of_file(error) => return Err(SendFileError::File(error.into())),
-                Err(error) => return Err(SendFileError::Connection(error.into())),
-            }
-        }
-        Ok(())
-    }
-
-    /// Sends bytes with descriptors, over a domain socket; see [`domain::send_with_fds`].
-    pub fn send_with_fds(&self, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<usize> {
-        domain::send_with_fds(&self.socket, bytes, fds)
-    }
-
-    /// Receives bytes, and the descriptors that came with them; see [`domain::recv_with_fds`].
-    pub fn recv_with_fds(&self, room: &mut [u8], fds: &mut Vec<OwnedFd>) -> io::Result<usize> {
-        domain::recv_with_fds(&self.socket, room, fds)
-    }
-}
-
-/// Whether sendfile failed because of the file; no connection fails with these.
-fn is_of_file(error: Errno) -> bool {
-    matches!(error, Errno::IO | Errno::NODATA | Errno::UCLEAN | Errno::BADMSG | Errno::NXIO)
 }
 
 fn invalid(error: frame::FrameError) -> io::Error {
@@ -259,7 +190,9 @@ impl Write for &DataStream {
 
 #[cfg(test)]
 mod tests {
+    use super::super::SendFileError;
     use super::*;
+    use crate::domain;
     use std::net::TcpListener;
     use zerohop_proto::hdfs::{BlockOpResponseProto, Status};
 
