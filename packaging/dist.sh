@@ -64,9 +64,9 @@ native=
 
 binary() {
   local arch=$1 triple=$1-unknown-linux-musl name=zerohop-$version-$1-linux
-  build dist none "$triple" -p zerohop-cli
+  build static none "$triple" -p zerohop-cli
   local built=$work/zerohop-$arch
-  split "$target/$triple/dist/zerohop" "$built" "$dist/$name.debug"
+  split "$target/$triple/static/zerohop" "$built" "$dist/$name.debug"
   local size
   size=$(stat -c %s "$built")
   say "zerohop for $arch: $size bytes"
