@@ -43,7 +43,7 @@ for wanted in sys.argv[1:]:
 build() {
   local profile=$1 strip=$2 triple=$3
   shift 3
-  rustup target add -q "${triple%%.*}" 2>/dev/null || rustup target add "${triple%%.*}"
+  rustup -q target add "${triple%%.*}"
   say "building $* for $triple"
   env "CARGO_PROFILE_${profile^^}_STRIP=$strip" cargo zigbuild --profile "$profile" --target "$triple" "$@"
 }
