@@ -9,7 +9,7 @@ use crate::node::{Error as StartError, rpc_address};
 use crate::peers;
 use crate::settings::{JournalUse, Settings};
 use crate::storage::{JournalStorage, StorageInfo};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use zerohop_conf::{Conf, ConfError, keys};
 use zerohop_proto::hdfs::qjournal::{
     GetJournalStateRequestProto, GetJournalStateResponseProto, JournalIdProto,
@@ -135,9 +135,10 @@ impl JournalFormat {
         };
         let mode = self.settings.journal.mode;
         let mut storage = JournalStorage::open(&self.root, mode).map_err(failed)?;
-        storage.format(self.info, true).map_err(failed)?;
-        let mut epochs = Epochs::open(&storage.current()).map_err(failed)?;
-        epochs.promise(self.promised).map_err(failed)
+        let promised = self.promised;
+        // A crash in between must not leave a journal that serves and has forgotten its promise.
+        let promise = |current: &Path| Epochs::open(current)?.promise(promised);
+        storage.format_with(self.info, true, promise).map_err(failed)
     }
 }
 

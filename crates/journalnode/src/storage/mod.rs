@@ -66,6 +66,16 @@ impl JournalStorage {
 
     /// Empties the directory for a name space. What it holds is only destroyed by `force`.
     pub(crate) fn format(&mut self, info: StorageInfo, force: bool) -> Result<()> {
+        self.format_with(info, force, |_| Ok(()))
+    }
+
+    /// The same, with what is to be in `current` before VERSION says that the journal is formatted.
+    pub(crate) fn format_with(
+        &mut self,
+        info: StorageInfo,
+        force: bool,
+        fill: impl FnOnce(&Path) -> Result<()>,
+    ) -> Result<()> {
         let current = self.current();
         let occupied = std::fs::read_dir(&current).is_ok_and(|mut files| files.next().is_some());
         if occupied && !force {
@@ -75,6 +85,7 @@ impl JournalStorage {
         remove_directory(&current)?;
         make_directory(&current, self.mode)?;
         make_directory(&self.paxos_directory(), self.mode)?;
+        fill(&current)?;
         info.write(&current)?;
         storage::sync_directory(&self.root)?;
         self.info = Some(info);
