@@ -28,8 +28,9 @@ if rustc --print target-libdir --target x86_64-apple-darwin | xargs test -d; the
 fi
 
 if ! cargo semver-checks --version 2>/dev/null | grep -q " $semver_checks\$"; then
-  echo "packages: installing cargo-semver-checks $semver_checks with cargo install"
-  cargo install --quiet --locked cargo-semver-checks@$semver_checks
+  # Without optimization: it is compiled for longer than it runs.
+  echo "packages: installing cargo-semver-checks $semver_checks with cargo install, which takes minutes"
+  cargo install --quiet --locked --debug cargo-semver-checks@$semver_checks
 fi
 baseline=$(grep -v '^#' testing/semver-baseline)
 if git cat-file -e "$baseline^{commit}" 2>/dev/null; then

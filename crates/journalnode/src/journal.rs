@@ -237,6 +237,7 @@ impl Journal {
         // A writer only begins a segment when no recovery of it was decided.
         Accepted::remove(&self.storage.paxos_file(first))?;
         let path = self.storage.in_progress(first);
+        self.segments.forget_scan();
         let mut writer = SegmentWriter::create(&path, LayoutVersion(layout))?;
         writer.sync()?;
         segment::sync_dir(&self.storage.current())?;

@@ -1,7 +1,9 @@
 //! The segments of a journal's directory.
 
 use crate::error::{Error, Result};
+use std::cell::RefCell;
 use std::fs::OpenOptions;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use zerohop_journal::JournalError;
 use zerohop_journal::segment::{
@@ -10,10 +12,31 @@ use zerohop_journal::segment::{
 use zerohop_wire::TxId;
 
 /// The segments in a directory `current`.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Segments {
     current: PathBuf,
     op_size_max: usize,
+    /// What the last segment that was scanned holds. A recovery asks five times, and a segment of a million records
+    /// is long to read.
+    scanned: RefCell<Option<(FileState, Option<Scan>)>>,
+}
+
+/// A file as it was at some time; any change of it makes another one.
+#[derive(Debug, PartialEq, Eq)]
+struct FileState {
+    path: PathBuf,
+    inode: u64,
+    len: u64,
+    /// Seconds and nanoseconds of its last change.
+    changed: (i64, i64),
+}
+
+impl FileState {
+    fn of(path: &Path) -> Result<Self> {
+        let meta = std::fs::metadata(path).map_err(JournalError::io("open", path))?;
+        let changed = (meta.ctime(), meta.ctime_nsec());
+        Ok(Self { path: path.to_owned(), inode: meta.ino(), len: meta.len(), changed })
+    }
 }
 
 /// How far a segment goes (`SegmentStateProto`).
@@ -32,7 +55,7 @@ impl SegmentState {
 
 impl Segments {
     pub(crate) fn new(current: PathBuf, op_size_max: usize) -> Self {
-        Self { current, op_size_max }
+        Self { current, op_size_max, scanned: RefCell::default() }
     }
 
     /// All segments, by first transaction.
@@ -55,7 +78,26 @@ impl Segments {
     pub(crate) fn last_of(&self, file: &SegmentFile) -> Result<Option<TxId>> {
         match file.kind {
             SegmentKind::Finalized(last) => Ok(Some(last)),
-            SegmentKind::InProgress => Ok(self.scan(&file.path)?.and_then(|scan| scan.last)),
+            SegmentKind::InProgress => Ok(self.scan_once(&file.path)?.and_then(|scan| scan.last)),
+        }
+    }
+
+    /// A segment is about to be written: changes within a tick of the clock would not show in its [`FileState`].
+    pub(crate) fn forget_scan(&self) {
+        self.scanned.take();
+    }
+
+    /// [`Self::scan`] of a segment that no writer has open, or what it said before.
+    fn scan_once(&self, path: &Path) -> Result<Option<Scan>> {
+        let state = FileState::of(path)?;
+        let mut scanned = self.scanned.borrow_mut();
+        match &*scanned {
+            Some((before, scan)) if *before == state => Ok(scan.clone()),
+            _ => {
+                let scan = self.scan(path)?;
+                *scanned = Some((state, scan.clone()));
+                Ok(scan)
+            }
         }
     }
 
@@ -91,7 +133,7 @@ impl Segments {
         let path = self.current.join(in_progress_name(first));
         let file = OpenOptions::new().write(true).open(&path);
         let file = file.map_err(JournalError::io("open", &path))?;
-        if let Some(scan) = self.scan(&path)? {
+        if let Some(scan) = self.scan_once(&path)? {
             file.set_len(scan.valid_len).map_err(JournalError::io("truncate", &path))?;
         }
         file.sync_all().map_err(JournalError::io("sync", &path))?;
@@ -191,4 +233,37 @@ fn move_aside(path: &Path) -> Result<()> {
     let mut to = path.as_os_str().to_owned();
     to.push(".empty");
     Ok(segment::rename(path, Path::new(&to))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{OPTIONS, records};
+    use zerohop_journal::layout::LayoutVersion;
+    use zerohop_journal::segment::SegmentWriter;
+
+    #[test]
+    fn a_scan_is_remembered_until_the_file_changes() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(in_progress_name(TxId(1)));
+        let mut writer = SegmentWriter::create(&path, LayoutVersion::CURRENT).unwrap();
+        writer.append(&records(1, 3)).unwrap();
+        drop(writer);
+        let segments = Segments::new(dir.path().to_owned(), OPTIONS.op_size_max);
+        let last = || segments.state(TxId(1)).unwrap().map(|state| state.last);
+        assert_eq!(last(), Some(TxId(3)));
+
+        let pretend = || {
+            let mut scanned = segments.scanned.borrow_mut();
+            scanned.as_mut().unwrap().1.as_mut().unwrap().last = Some(TxId(2));
+        };
+        pretend();
+        assert_eq!(last(), Some(TxId(2)), "the file was read again");
+        segments.forget_scan();
+        assert_eq!(last(), Some(TxId(3)));
+        pretend();
+        let file = OpenOptions::new().write(true).open(&path).unwrap();
+        file.set_len(file.metadata().unwrap().len() - 1).unwrap();
+        assert_eq!(last(), Some(TxId(3)), "a file that has changed was not read");
+    }
 }

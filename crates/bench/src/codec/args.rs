@@ -6,7 +6,7 @@ use std::path::PathBuf;
 pub const USAGE: &str = "\
 Usage: zerohop bench codec [OPTIONS]
   Measures decompression beside the C libraries (libz, libzstd, liblz4, libsnappy, liblzo2) and the programs
-  (gzip, bzip2, zstd, lzop) that are installed, and compression on several threads beside one.
+  (gzip, bzip2, zstd, lz4, lzop) that are installed, and compression on several threads beside one.
     --json                 prints JSON instead
     --file FILE            what is compressed; else text like a log
     --size MIB             so many MiB of it; 64
