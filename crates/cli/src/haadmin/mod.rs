@@ -114,7 +114,7 @@ fn help(words: &[String]) -> Answer {
         [word] => {
             let wanted = format!("-{}", word.trim_start_matches('-'));
             let Some(command) = COMMANDS.iter().find(|command| command.name == wanted) else {
-                return refuse(format!("{word}: Unknown command\n{}", usage()));
+                return refuse(format!("{wanted}: Unknown command\n{}", usage()));
             };
             match command.words {
                 "" => sayln!("{}: {}", command.name, command.about),

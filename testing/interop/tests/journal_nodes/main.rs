@@ -3,6 +3,7 @@
 mod beans;
 mod controllers;
 mod data;
+mod haadmin;
 mod lost_disk;
 mod matrix;
 mod observer;
@@ -258,8 +259,8 @@ impl Pair {
         }
     }
 
-    /// Asks Apache's client or haadmin.
-    fn ask(&mut self, line: &str) -> Outcome<String> {
+    /// What Apache's client or haadmin answers.
+    fn answer(&mut self, line: &str) -> Outcome<String> {
         if self.client.is_none() {
             let mut command = Java::get()?.command(256);
             command.arg("zerohop.Pair").arg(self.conf("client"));
@@ -267,14 +268,19 @@ impl Pair {
             let (input, output) = process.pipes().ok_or("a client without pipes")?;
             self.client = Some((process, input, BufReader::new(output)));
         }
-        let log = self.log("client");
         let (_, input, output) = self.client.as_mut().ok_or("no client")?;
         let mut answer = String::new();
         let talked = writeln!(input, "{line}").and_then(|()| output.read_line(&mut answer));
         talked.map_err(|error| format!("{line}: {error}"))?;
-        match answer.trim_end().strip_prefix("ok") {
+        Ok(answer.trim_end().to_owned())
+    }
+
+    /// The same where it succeeds.
+    fn ask(&mut self, line: &str) -> Outcome<String> {
+        let answer = self.answer(line)?;
+        match answer.strip_prefix("ok") {
             Some(rest) => Ok(rest.trim().to_owned()),
-            None => Err(format!("{line}: {answer}{}", tail(&log, 12))),
+            None => Err(format!("{line}: {answer}\n{}", tail(&self.log("client"), 12))),
         }
     }
 
@@ -426,6 +432,7 @@ fn run(name: &str, namenodes: [Kind; 2], journal_nodes: [Kind; 3], (client, firs
     let mut pair = Pair::start(name, kinds).unwrap();
     let outcome = histories(&mut pair)
         .and_then(|()| observer::answers(&mut pair))
+        .and_then(|()| haadmin::says_what_apaches_says(&mut pair))
         .and_then(|()| image_arrives(&mut pair))
         .and_then(|()| beans::name_each_journal_node(&pair))
         .and_then(|()| every_journal_node_has_the_same(&pair));
