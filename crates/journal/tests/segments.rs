@@ -75,6 +75,28 @@ fn a_segment_larger_than_the_readers_buffer() {
     assert_eq!(last, Some(TxId(5 + ops.len() as i64 + 1)));
 }
 
+/// Where records are passed over, damage among them is told all the same.
+#[test]
+fn records_before_the_one_that_is_wanted_are_passed_over() {
+    let (bytes, offsets) = three_mkdirs();
+    let read_from = |bytes: &[u8], txid: i64| {
+        let mut reader = SegmentReader::open(&stored(bytes).path, OP_SIZE_MAX)?;
+        reader.skip_before(TxId(txid))?;
+        Ok::<_, JournalError>(reader.next()?.map(|record| record.txid.0))
+    };
+    let padded = [&bytes[..], &[0xff; 100]].concat();
+    for bytes in [&bytes, &padded] {
+        for (txid, found) in [(1, Some(1)), (3, Some(3)), (4, None), (9, None)] {
+            assert_eq!(read_from(bytes, txid).unwrap(), found, "from {txid} on");
+        }
+    }
+    let mut damaged = bytes;
+    damaged[offsets[1] + 30] ^= 1;
+    let error = read_from(&damaged, 3).unwrap_err();
+    let JournalError::Corrupt { offset, last_txid, .. } = error else { panic!("{error}") };
+    assert_eq!((offset, last_txid), (offsets[1] as u64, 1));
+}
+
 /// Whatever is on disk ends in padding, after every sync: blocks are written again as they fill up.
 #[test]
 fn pieces_of_any_length_are_there_after_their_sync() {

@@ -34,6 +34,14 @@ impl RemoteSegment {
         Self { url, first, last, in_progress, op_size_max, patience, reader: None }
     }
 
+    fn reader(&mut self) -> Result<&mut SegmentReader, JournalError> {
+        let fetched = match self.reader.take() {
+            Some(reader) => reader,
+            None => self.fetch()?,
+        };
+        Ok(self.reader.insert(fetched))
+    }
+
     fn fetch(&self) -> Result<SegmentReader, JournalError> {
         let failed =
             |error: &dyn std::fmt::Display| JournalError::NoQuorum { reason: error.to_string() };
@@ -66,13 +74,13 @@ impl EditStream for RemoteSegment {
     }
 
     fn next(&mut self) -> Result<Option<Record>, JournalError> {
-        if self.reader.is_none() {
-            self.reader = Some(self.fetch()?);
-        }
-        match &mut self.reader {
-            Some(reader) if reader.last() < Some(self.last) => reader.next(),
-            _ => Ok(None),
-        }
+        let last = self.last;
+        let reader = self.reader()?;
+        if reader.last() < Some(last) { reader.next() } else { Ok(None) }
+    }
+
+    fn skip_before(&mut self, txid: TxId) -> Result<(), JournalError> {
+        self.reader()?.skip_before(txid)
     }
 
     fn resync(&mut self) -> Result<bool, JournalError> {

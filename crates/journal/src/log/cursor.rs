@@ -44,6 +44,7 @@ impl<'a> EditCursor<'a> {
         loop {
             let Some(stream) = &mut self.current else {
                 if self.open()? {
+                    self.skip();
                     continue;
                 }
                 return self.error.take().map_or(Ok(None), Err);
@@ -73,6 +74,14 @@ impl<'a> EditCursor<'a> {
                 Ok(None) => self.end(),
                 Err(error) => self.give_up(error),
             }
+        }
+    }
+
+    /// Moves the stream that was just opened to the next edit: a standby that lacks the last edits of a long segment waits for this.
+    fn skip(&mut self) {
+        let next = self.next;
+        if let Some(Err(error)) = self.current.as_mut().map(|stream| stream.skip_before(next)) {
+            self.give_up(error);
         }
     }
 

@@ -52,6 +52,15 @@ pub trait EditStream: Send {
     /// If the segment is damaged or cannot be read; there is no next edit then.
     fn next(&mut self) -> Result<Option<Record>, JournalError>;
 
+    /// Passes over edits before `txid` without decoding them; what their checksums vouch for is not looked at. [`Self::next`] says where
+    /// it did not get that far, and why.
+    ///
+    /// # Errors
+    /// If the segment cannot be read.
+    fn skip_before(&mut self, _txid: TxId) -> Result<(), JournalError> {
+        Ok(())
+    }
+
     /// After an error: moves to the first edit behind the damage that can be read, whatever its transaction is. False if there
     /// is none.
     ///

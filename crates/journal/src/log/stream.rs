@@ -94,6 +94,10 @@ impl EditStream for SegmentStream {
         }
     }
 
+    fn skip_before(&mut self, txid: TxId) -> Result<(), JournalError> {
+        self.reader()?.map_or(Ok(()), |reader| reader.skip_before(txid))
+    }
+
     fn resync(&mut self) -> Result<bool, JournalError> {
         self.reader()?.map_or(Ok(false), SegmentReader::resync)
     }

@@ -115,6 +115,21 @@ impl SegmentReader {
         Ok(found)
     }
 
+    /// Passes over records before `txid`, without decoding what the CRC already vouches for. Ends early at anything but a record:
+    /// [`Self::next`] says what it is.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or an id is left out.
+    pub fn skip_before(&mut self, txid: TxId) -> Result<(), JournalError> {
+        let size_max = self.size_max;
+        while let Found::Record(found, len) = self.find(|bytes| op::check(bytes, size_max))?
+            && found < txid
+        {
+            self.follow(found, len)?;
+        }
+        Ok(())
+    }
+
     /// Moves to the first record that can be read from here on, whatever its transaction is; false if there is none.
     ///
     /// # Errors
