@@ -14,6 +14,7 @@ use crate::calls::{JournalOptions, Manifest, Prepared, RequestInfo, Write};
 use crate::download::Source;
 use crate::epochs::Epochs;
 use crate::error::{Error, Result};
+use crate::open_segment::OpenSegment;
 use crate::recovery::SegmentRecovery;
 use crate::segments::{SegmentState, Segments};
 use crate::status::JournalStatus;
@@ -38,15 +39,6 @@ pub(crate) struct Journal {
     highest: u64,
     cache: Option<EditsCache>,
     status: Arc<JournalStatus>,
-}
-
-/// A segment being written.
-#[derive(Debug)]
-struct OpenSegment {
-    first: TxId,
-    next: TxId,
-    layout: i32,
-    writer: SegmentWriter,
 }
 
 impl Journal {
@@ -117,7 +109,9 @@ impl Journal {
             return Err(Error::EpochNotNew { epoch, promised, journal: self.id.clone() });
         }
         self.epochs_mut()?.promise(epoch)?;
-        self.open = None;
+        if let Some(open) = self.open.take() {
+            open.close(&self.segments)?;
+        }
         // What the writer before has sent may be replaced by the recovery.
         self.clear_cache();
         self.report();

@@ -25,6 +25,7 @@ mod journal;
 mod journal_test;
 mod journals;
 mod node;
+mod open_segment;
 mod peers;
 mod recovery;
 mod rpc;

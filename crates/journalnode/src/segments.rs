@@ -16,8 +16,8 @@ use zerohop_wire::TxId;
 pub(crate) struct Segments {
     current: PathBuf,
     op_size_max: usize,
-    /// What the last segment that was scanned holds. A recovery asks five times, and a segment of a million records
-    /// is long to read.
+    /// What the last segment that was scanned, or closed by its writer, holds. A recovery asks five times, and a segment of a million
+    /// records is long to read.
     scanned: RefCell<Option<(FileState, Option<Scan>)>>,
 }
 
@@ -80,6 +80,12 @@ impl Segments {
             SegmentKind::Finalized(last) => Ok(Some(last)),
             SegmentKind::InProgress => Ok(self.scan_once(&file.path)?.and_then(|scan| scan.last)),
         }
+    }
+
+    /// What a segment holds whose writer has just been closed.
+    pub(crate) fn remember(&self, path: &Path, scan: Scan) -> Result<()> {
+        self.scanned.replace(Some((FileState::of(path)?, Some(scan))));
+        Ok(())
     }
 
     /// A segment is about to be written: changes within a tick of the clock would not show in its [`FileState`].

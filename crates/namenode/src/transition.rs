@@ -146,6 +146,7 @@ async fn become_active(core: Arc<Core>) -> Outcome<()> {
     tracing::info!("Starting services required for active state");
     core.state_jobs.stop().await;
     let taken_over = on_blocking_thread(&core, |core| {
+        standby::look_once(core);
         // A look for edits that has begun goes on to its end.
         let _alone = core.following.alone();
         if core.state_jobs.have_ended() {

@@ -21,3 +21,13 @@ pub(crate) fn start_jobs(core: &Arc<Core>) {
         core.state_jobs.add([supervise("making checkpoints", checkpoint::run(core.clone()))]);
     }
 }
+
+/// Applies the last edits of the active NameNode from JournalNodes' memory. They forget them when the next writer is promised an epoch;
+/// what is left then is read from whole segments, however long those are.
+pub(crate) fn look_once(core: &Core) {
+    if core.following.in_progress
+        && let Err(error) = tail::look(core)
+    {
+        tracing::debug!("The last edits are read from segments: {error}");
+    }
+}

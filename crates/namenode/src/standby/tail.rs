@@ -40,7 +40,7 @@ pub(super) async fn run(core: Arc<Core>) -> Infallible {
 }
 
 /// Applies the edits that there are; how many.
-fn look(core: &Core) -> Result<i64, StorageError> {
+pub(super) fn look(core: &Core) -> Result<i64, StorageError> {
     let _alone = core.following.alone();
     // It may have become active while this waited.
     if core.ha.is_active() {

@@ -1,0 +1,35 @@
+//! The segment that a journal's writer is at.
+
+use crate::error::Result;
+use crate::segments::Segments;
+use zerohop_journal::layout::LayoutVersion;
+use zerohop_journal::segment::{Scan, SegmentWriter, Tail};
+use zerohop_wire::TxId;
+
+/// A segment being written.
+#[derive(Debug)]
+pub(crate) struct OpenSegment {
+    pub(crate) first: TxId,
+    /// The transaction that comes next.
+    pub(crate) next: TxId,
+    pub(crate) layout: i32,
+    pub(crate) writer: SegmentWriter,
+}
+
+impl OpenSegment {
+    /// Its writer is fenced. What was written here and synced is not read again: two million edits took a second, in which no NameNode
+    /// was active.
+    pub(crate) fn close(self, segments: &Segments) -> Result<()> {
+        if self.next == self.first {
+            return Ok(());
+        }
+        let scan = Scan {
+            layout: LayoutVersion(self.layout),
+            first: Some(self.first),
+            last: Some(TxId(self.next.0 - 1)),
+            valid_len: self.writer.len(),
+            tail: Tail::Clean,
+        };
+        segments.remember(self.writer.path(), scan)
+    }
+}
