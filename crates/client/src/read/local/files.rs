@@ -4,8 +4,10 @@ use super::descriptors::{Descriptors, KeptFile};
 use super::map::Map;
 use super::slots::Slot;
 use super::windows::Windows;
+use rustix::fs::Advice;
 use std::fs::File;
 use std::io;
+use std::num::NonZeroU64;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
@@ -54,6 +56,19 @@ impl Mapped {
     pub(super) fn file_for(&self, range: &Range<usize>) -> Option<&File> {
         let file = self.file.as_ref()?;
         self.windows.is_cold(&self.map, range).then(|| file.file())
+    }
+
+    /// The same for a read that follows at once. One that does not continue the last one has the disk asked for all of it: the kernel would
+    /// bring little at first, and what lies behind the range as well.
+    #[inline]
+    pub(super) fn file_to_read(&self, range: &Range<usize>) -> Option<&File> {
+        let goes_on = self.windows.was_cold_before(range.start);
+        let file = self.file_for(range)?;
+        if !goes_on && let Some(len) = NonZeroU64::new(range.len() as u64) {
+            // A hint.
+            let _ = rustix::fs::fadvise(file, range.start as u64, Some(len), Advice::WillNeed);
+        }
+        Some(file)
     }
 
     /// Whether a range is to be read from the file, because it has to come from the disk.

@@ -165,7 +165,7 @@ impl LocalReplica {
         let anchor = self.anchored(verify);
         let verify = if anchor.is_some() { Verify::None } else { verify };
         let done = match &self.data {
-            Data::Mapped(mapped) => match mapped.file_for(&range) {
+            Data::Mapped(mapped) => match mapped.file_to_read(&range) {
                 Some(file) => self.read_file(file, range, out, verify),
                 None => {
                     mapped.windows.prepare(&mapped.map, range.clone())?;

@@ -4,7 +4,8 @@
 //! where the file's pages are large. A page that is not in the cache is brought by populating, which
 //! gives a disk error as an error: for a short read that page alone, for a long one, or one that goes
 //! on where the last ended, a whole window in one piece, as read ahead of smaller ones costs three
-//! times the processor and half the speed. So each window is looked at when it is first touched.
+//! times the processor and half the speed. So each window is looked at when it is first touched. A long
+//! read whose own bytes are all in the cache leaves the rest of its windows where it is.
 //!
 //! Where the block file is still open (see [`descriptors`](super::descriptors)), long reads of what is not in
 //! the cache do not go through the map at all: [`Windows::is_cold`] says so, and the caller reads by pread(2)
@@ -174,6 +175,15 @@ impl Windows {
             return Ok(());
         }
         if !self.asks || !map.is_resident(start, WINDOW_LEN) {
+            // The rest of the window, which nobody has asked for, would have to be waited for.
+            if self.asks
+                && range.len() >= LONG_LEN
+                && count < TOUCHES_MAX
+                && map.is_resident(from, part)
+            {
+                touches.store(count + 1, Ordering::Relaxed);
+                return Ok(());
+            }
             map.bring_in_large_pieces(start, WINDOW_LEN);
             map.populate(start, WINDOW_LEN)?;
         }
@@ -288,6 +298,27 @@ mod tests {
         {
             assert_eq!(windows.is_cold(&map, &range), is_cold, "{range:?}");
         }
+    }
+
+    /// The second read of a part of a file waited for the rest of its windows.
+    #[test]
+    fn a_long_read_of_what_is_in_the_cache_brings_nothing_else() {
+        let len = 2 * WINDOW_LEN;
+        let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        file.write_all(&vec![1; len]).unwrap();
+        let map = Map::new(&file, len).unwrap();
+        map.without_read_ahead();
+        forget(&file, &map);
+        let windows = Windows::new(len, true);
+        let range = LONG_LEN..3 * LONG_LEN;
+        map.populate(range.start, range.len()).unwrap();
+        for _ in 0..TOUCHES_MAX {
+            assert!(!windows.is_cold(&map, &range));
+            windows.prepare(&map, range.clone()).unwrap();
+            assert!(!windows.is_ready(0) && !map.is_resident(0, 1));
+        }
+        windows.prepare(&map, range).unwrap();
+        assert!(windows.is_ready(0) && map.is_resident(0, WINDOW_LEN), "it is read often");
     }
 
     #[test]
