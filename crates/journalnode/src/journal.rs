@@ -110,7 +110,7 @@ impl Journal {
         }
         self.epochs_mut()?.promise(epoch)?;
         if let Some(open) = self.open.take() {
-            open.close(&self.segments)?;
+            open.close(&self.segments);
         }
         // What the writer before has sent may be replaced by the recovery.
         self.clear_cache();

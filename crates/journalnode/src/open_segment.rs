@@ -1,6 +1,5 @@
 //! The segment that a journal's writer is at.
 
-use crate::error::Result;
 use crate::segments::Segments;
 use zerohop_journal::layout::LayoutVersion;
 use zerohop_journal::segment::{Scan, SegmentWriter, Tail};
@@ -19,9 +18,9 @@ pub(crate) struct OpenSegment {
 impl OpenSegment {
     /// Its writer is fenced. What was written here and synced is not read again: two million edits took a second, in which no NameNode
     /// was active.
-    pub(crate) fn close(self, segments: &Segments) -> Result<()> {
+    pub(crate) fn close(self, segments: &Segments) {
         if self.next == self.first {
-            return Ok(());
+            return;
         }
         let scan = Scan {
             layout: LayoutVersion(self.layout),
@@ -30,6 +29,6 @@ impl OpenSegment {
             valid_len: self.writer.len(),
             tail: Tail::Clean,
         };
-        segments.remember(self.writer.path(), scan)
+        segments.remember(self.writer.path(), scan);
     }
 }

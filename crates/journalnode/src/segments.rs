@@ -33,7 +33,7 @@ struct FileState {
 
 impl FileState {
     fn of(path: &Path) -> Result<Self> {
-        let meta = std::fs::metadata(path).map_err(JournalError::io("open", path))?;
+        let meta = std::fs::metadata(path).map_err(JournalError::io("look at", path))?;
         let changed = (meta.ctime(), meta.ctime_nsec());
         Ok(Self { path: path.to_owned(), inode: meta.ino(), len: meta.len(), changed })
     }
@@ -82,10 +82,9 @@ impl Segments {
         }
     }
 
-    /// What a segment holds whose writer has just been closed.
-    pub(crate) fn remember(&self, path: &Path, scan: Scan) -> Result<()> {
-        self.scanned.replace(Some((FileState::of(path)?, Some(scan))));
-        Ok(())
+    /// What a segment holds whose writer has just been closed. One whose file is gone is not remembered.
+    pub(crate) fn remember(&self, path: &Path, scan: Scan) {
+        self.scanned.replace(FileState::of(path).ok().map(|state| (state, Some(scan))));
     }
 
     /// A segment is about to be written: changes within a tick of the clock would not show in its [`FileState`].

@@ -15,6 +15,9 @@ use std::time::Duration;
 use zerohop_checksum::SharedBytes;
 use zerohop_wire::meta_header;
 
+/// Bytes that the disk is asked for at once.
+const WANTED_MAX: usize = 8 << 20;
+
 /// What a replica is opened from.
 pub(super) struct Parts {
     /// The block file.
@@ -58,13 +61,14 @@ impl Mapped {
         self.windows.is_cold(&self.map, range).then(|| file.file())
     }
 
-    /// The same for a read that follows at once. One that does not continue the last one has the disk asked for all of it: the kernel would
-    /// bring little at first, and what lies behind the range as well.
+    /// The same for a read that follows at once. One that does not continue the last one has the disk asked for all of it, up to
+    /// [`WANTED_MAX`]: the kernel would bring little at first, and what lies behind the range as well.
     #[inline]
     pub(super) fn file_to_read(&self, range: &Range<usize>) -> Option<&File> {
         let goes_on = self.windows.was_cold_before(range.start);
         let file = self.file_for(range)?;
-        if !goes_on && let Some(len) = NonZeroU64::new(range.len() as u64) {
+        let wanted = range.len().min(WANTED_MAX) as u64;
+        if !goes_on && let Some(len) = NonZeroU64::new(wanted) {
             // A hint.
             let _ = rustix::fs::fadvise(file, range.start as u64, Some(len), Advice::WillNeed);
         }
