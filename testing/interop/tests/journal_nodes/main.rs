@@ -435,7 +435,7 @@ fn run(name: &str, namenodes: [Kind; 2], journal_nodes: [Kind; 3], (client, firs
         .and_then(|()| image_arrives(&mut pair))
         .and_then(|()| beans::name_each_journal_node(&pair))
         .and_then(|()| every_journal_node_has_the_same(&pair))
-        // Last: a failover while Apache's standby makes an image may cost it its image directory.
+        // Last: behind these failovers Apache's standby once had no image directory left.
         .and_then(|()| haadmin::says_what_apaches_says(&mut pair));
     outcome.unwrap_or_else(|error| panic!("{error}\n{}", pair.logs()));
     // It takes minutes: `make faults` has a row of it, `make test` that of the controllers.

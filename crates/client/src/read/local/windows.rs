@@ -175,7 +175,7 @@ impl Windows {
             return Ok(());
         }
         if !self.asks || !map.is_resident(start, WINDOW_LEN) {
-            // The rest of the window, which nobody has asked for, would have to be waited for.
+            // All that is wanted is there: the rest of the window would have to come from the disk.
             if self.asks
                 && range.len() >= LONG_LEN
                 && count < TOUCHES_MAX
@@ -265,6 +265,16 @@ mod tests {
         assert!(!map.is_resident(0, 1), "the page cache keeps the file: not on a disk?");
     }
 
+    /// A file of this length on a disk, and its map; nothing of it is in the cache.
+    fn cold(len: usize) -> (std::fs::File, Map) {
+        let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+        file.write_all(&vec![1; len]).unwrap();
+        let map = Map::new(&file, len).unwrap();
+        map.without_read_ahead();
+        forget(&file, &map);
+        (file, map)
+    }
+
     #[test]
     fn long_reads_are_cold_until_their_pages_are_in_the_cache() {
         let len = 6 * WINDOW_LEN;
@@ -304,11 +314,7 @@ mod tests {
     #[test]
     fn a_long_read_of_what_is_in_the_cache_brings_nothing_else() {
         let len = 2 * WINDOW_LEN;
-        let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-        file.write_all(&vec![1; len]).unwrap();
-        let map = Map::new(&file, len).unwrap();
-        map.without_read_ahead();
-        forget(&file, &map);
+        let (_file, map) = cold(len);
         let windows = Windows::new(len, true);
         let range = LONG_LEN..3 * LONG_LEN;
         map.populate(range.start, range.len()).unwrap();
@@ -325,11 +331,7 @@ mod tests {
     fn what_is_not_in_the_cache_is_brought_by_page_or_by_window() {
         const PAGE: usize = 4096;
         let len = 6 * WINDOW_LEN;
-        let mut file = tempfile::tempfile_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-        file.write_all(&vec![1; len]).unwrap();
-        let map = Map::new(&file, len).unwrap();
-        map.without_read_ahead();
-        forget(&file, &map);
+        let (file, map) = cold(len);
         let windows = Windows::new(len, true);
         // Short reads here and there bring their own pages.
         for at in [3 * PAGE, PAGE, WINDOW_LEN + PAGE] {
