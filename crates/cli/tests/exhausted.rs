@@ -2,11 +2,12 @@
 //! again when they have gone.
 #![allow(clippy::disallowed_methods, reason = "this is a test")]
 
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use zerohop_system::ports;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_zerohop");
 const LIMIT: Duration = Duration::from_secs(60);
@@ -21,10 +22,6 @@ impl Drop for Killed {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
@@ -53,7 +50,7 @@ fn warnings(log: &Path) -> usize {
 fn without_descriptors_no_port_spins() {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
-    let ports = [(); 5].map(|()| free_port());
+    let ports = [(); 5].map(|()| ports::free().unwrap());
     let [rpc, web, transfer, node_rpc, node_web] = ports.map(|port| port.to_string());
     let address = |key: &str, port: &str| format!("-Ddfs.datanode.{key}=127.0.0.1:{port}");
     let mut command = Command::new("/bin/sh");

@@ -9,7 +9,7 @@ use zerohop_client::{DatanodeReportType, SafeModeAction, User};
 use zerohop_conf::{Conf, NameNodeId, keys};
 use zerohop_daemon::process::host_name;
 use zerohop_failover::{RequestSource, ServiceState, Target};
-use zerohop_system::clock;
+use zerohop_system::{clock, ports};
 
 use super::children::Children;
 use super::pair::{NameNodeAt, Pair};
@@ -43,20 +43,16 @@ pub struct HaCluster {
     conf: Conf,
 }
 
-/// Ports that are free now.
-struct Ports(Vec<TcpListener>);
-
-impl Ports {
-    /// A port that is free, or the one that is asked for. All are held until this is dropped, so that no two are the same.
-    fn take(&mut self, wanted: u16) -> Outcome<u16> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, wanted)).map_err(|error| {
-            Failure::io(format!(
-                "port {wanted}: {error}; --port and --http-port take others, 0 any free ones"
-            ))
-        })?;
-        let port = listener.local_addr()?.port();
-        self.0.push(listener);
-        Ok(port)
+/// A free port, or the one that is asked for.
+fn port(wanted: u16) -> Outcome<u16> {
+    if wanted == 0 {
+        return Ok(ports::free()?);
+    }
+    match TcpListener::bind((Ipv4Addr::LOCALHOST, wanted)) {
+        Ok(_) => Ok(wanted),
+        Err(error) => Err(Failure::io(format!(
+            "port {wanted}: {error}; --port and --http-port take others, 0 any free ones"
+        ))),
     }
 }
 
@@ -69,7 +65,6 @@ impl HaCluster {
     /// Makes what is not there yet, starts all, and waits until one NameNode is active and serves.
     pub async fn start(plan: HaPlan) -> Outcome<Self> {
         let children = Children::new(&plan.directory)?;
-        let mut ports = Ports(Vec::new());
         let local = |port: u16| format!("127.0.0.1:{port}");
         let mut namenodes = Vec::new();
         for (at, id) in NAMENODES.iter().enumerate() {
@@ -79,16 +74,15 @@ impl HaCluster {
             };
             namenodes.push(NameNodeAt {
                 id: (*id).to_owned(),
-                rpc: local(ports.take(rpc)?),
-                http: local(ports.take(http)?),
-                controller_port: Some(ports.take(0)?),
+                rpc: local(port(rpc)?),
+                http: local(port(http)?),
+                controller_port: Some(port(0)?),
             });
         }
         let mut journal_nodes = Vec::new();
         for _ in 0..JOURNAL_NODES {
-            journal_nodes.push(local(ports.take(0)?));
+            journal_nodes.push(local(port(0)?));
         }
-        drop(ports);
         let pair = Pair {
             nameservice: "ha".to_owned(),
             namenodes,

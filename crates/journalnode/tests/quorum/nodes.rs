@@ -12,6 +12,7 @@ use zerohop_journal::log::{Batch, EditCursor, Journal, OpenSegment};
 use zerohop_journal::op::{self, EditOp, SetGenstampV2};
 use zerohop_journalnode::JournalNode;
 use zerohop_quorum::{NamespaceInfo, QuorumAddress, QuorumJournal, QuorumOptions};
+use zerohop_system::ports;
 use zerohop_transport::rpc::ClientOptions;
 use zerohop_wire::{GenerationStamp, RpcIds, TxId};
 
@@ -37,7 +38,8 @@ impl Nodes {
         let mut nodes = Self { directory, nodes, addresses, settings };
         for number in 0..3 {
             nodes.nodes.push(None);
-            nodes.addresses.push(SocketAddr::from(([127, 0, 0, 1], 0)));
+            // The same after `down` and `up`.
+            nodes.addresses.push(SocketAddr::from(([127, 0, 0, 1], ports::free().unwrap())));
             nodes.up(number);
         }
         nodes
@@ -52,7 +54,6 @@ impl Nodes {
         conf.set("dfs.ha.tail-edits.in-progress", "true");
         self.settings.iter().for_each(|(key, value)| conf.set(key, *value));
         let node = runtime().block_on(JournalNode::start(Arc::new(conf))).unwrap();
-        self.addresses[number] = node.rpc_addr();
         self.nodes[number] = Some(node);
     }
 

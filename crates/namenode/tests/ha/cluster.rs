@@ -1,9 +1,8 @@
 //! Two NameNodes and three JournalNodes in this process.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use zerohop_conf::Conf;
@@ -12,6 +11,7 @@ use zerohop_namenode::{FormatOptions, NameNode, StartOption};
 use zerohop_proto::Checked;
 use zerohop_proto::common::*;
 use zerohop_proto::hdfs::*;
+use zerohop_system::ports;
 use zerohop_transport::login::User;
 use zerohop_transport::rpc::{ClientIdentity, ClientOptions, RpcClient, RpcError};
 
@@ -32,29 +32,16 @@ pub struct Cluster {
     pub namenodes: [Option<NameNode>; 2],
 }
 
-/// A port of the range that the kernel gives to nothing by itself: a daemon of these tests that asks for any port, or a
-/// connection, cannot take it before its NameNode does, or while that is down.
-fn free_port() -> u16 {
-    static TAKEN: AtomicU32 = AtomicU32::new(0);
-    loop {
-        // Where processes begin differs, so that two that run at once do not try the same ports.
-        let tried = std::process::id() * 64 + TAKEN.fetch_add(1, Ordering::Relaxed);
-        let port = 20_000 + (tried % 10_000) as u16;
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
-            return port;
-        }
-    }
-}
-
 impl Cluster {
     /// JournalNodes that run and are not formatted.
     pub async fn unformatted(settings: &[(&str, &str)]) -> Self {
-        let port = |_| free_port();
+        let port = |_| ports::free().unwrap();
+        let address = |_| SocketAddr::from(([127, 0, 0, 1], ports::free().unwrap()));
         let mut cluster = Self {
             directory: tempfile::tempdir().unwrap(),
             settings: settings.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect(),
             journal_nodes: [None, None, None],
-            journal_addresses: [SocketAddr::from(([127, 0, 0, 1], 0)); 3],
+            journal_addresses: [(); 3].map(address),
             ports: [[0; 2].map(port), [0; 2].map(port)],
             namenodes: [None, None],
         };
@@ -151,7 +138,6 @@ impl Cluster {
         conf.set("dfs.journalnode.http-address", "127.0.0.1:0");
         self.settings.iter().for_each(|(name, value)| conf.set(name, value));
         let node = JournalNode::start(Arc::new(conf)).await.unwrap();
-        self.journal_addresses[i] = node.rpc_addr();
         self.journal_nodes[i] = Some(node);
     }
 
