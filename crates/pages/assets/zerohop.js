@@ -4,6 +4,8 @@
   const status = document.getElementById("live");
   const every = Number(document.body.dataset.refresh) || 0;
   const live = () => document.querySelectorAll("[data-live]");
+  // The daemon, and the state it is in.
+  const who = (page) => page.querySelector(".who");
   let paused = false;
   let timer = 0;
   let failures = 0;
@@ -32,6 +34,9 @@
     if (focused >= 0) section.querySelectorAll("a, button, [tabindex]")[focused]?.focus({ preventScroll: true });
   };
 
+  // A NameNode that has loaded answers with other pages, at the same addresses.
+  const shape = (page) => [page.title, ...[...page.querySelectorAll("main section")].map((section) => section.id)].join();
+
   const refresh = async () => {
     clearTimeout(timer);
     if (!paused && !document.hidden) {
@@ -39,7 +44,9 @@
         const answer = await fetch(location.href, { headers: { Accept: "text/html" }, cache: "no-store" });
         if (!answer.ok) throw new Error(`status ${answer.status}`);
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+        if (shape(page) !== shape(document) && ![...live()].some(isInUse)) return location.reload();
         live().forEach((section) => replace(section, page.getElementById(section.id)));
+        replace(who(document), who(page));
         if (failures > 0) say("Live");
         failures = 0;
       } catch {

@@ -20,7 +20,8 @@ pub(crate) fn script_address() -> String {
     format!("/static/zerohop.js?{VERSION}-{}", SCRIPT.len())
 }
 
-pub(crate) fn router() -> Router {
+/// The routes of what all pages ask for.
+pub fn assets() -> Router {
     Router::new()
         .route("/static/zerohop.css", get(async || asset("text/css; charset=utf-8", STYLE)))
         .route("/static/zerohop.js", get(async || asset("text/javascript; charset=utf-8", SCRIPT)))

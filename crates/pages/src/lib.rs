@@ -16,6 +16,7 @@ mod paging;
 mod same_site;
 mod shared;
 
+pub use assets::assets;
 pub use content::{Body, Cell, Content, Level, Notice, Section, Table, Tile};
 pub use figures::{age, bytes, count, date, percent, url_path, url_value};
 pub use html::HtmlPage;

@@ -40,5 +40,5 @@ pub fn shared_pages(owner: Arc<impl PageOwner>, threads: &HandlerThreads) -> Rou
         .route(logs::ADDRESS, get(log_page.clone()))
         .route("/logs/", get(log_page))
         .route(log_level::ADDRESS, get(level_page))
-        .merge(assets::router())
+        .merge(assets())
 }

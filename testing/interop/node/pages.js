@@ -2,7 +2,8 @@
 //
 // node pages.js NODE_MODULES PICTURES JSON: JSON has the addresses of the daemons (`namenode`, `datanodes`, `journalnode`, `gateway`),
 // the name of a directory with 10,000 files (`large`), the DataNodes that are not in service by their state (`dead`, `leaving`, `away`),
-// and the process id of somebody who reads locally (`reader`). The first two DataNodes are the pipeline of an open file. Pictures of the
+// the process id of somebody who reads locally (`reader`), a DataNode and a disk that are slow (`slow`, `slowDisk`; `reporter` says so), and a NameNode
+// that loads (`starting`) until the JournalNode of the process id `stopped` goes on. The first two DataNodes are the pipeline of an open file. Pictures of the
 // pages go to the directory PICTURES.
 "use strict";
 const [modules, pictures, json] = process.argv.slice(2);
@@ -211,6 +212,45 @@ const live = async (context) => {
   assert.ok(made.ok());
   await page.waitForFunction((was) => [...document.querySelectorAll(".tiles div")].some(
     (one) => one.innerText.includes("Files and directories") && !one.innerText.includes(was)), before.split("\n")[0]);
+  await page.close();
+};
+
+// The pages of a NameNode that waits for its JournalNode; then, without a hand, those of one that has loaded.
+const starting = async (context) => {
+  const page = await context.newPage();
+  watch(page);
+  const open = await context.newPage();
+  watch(open);
+  await page.goto(`${at.starting}/startup`);
+  await open.goto(`${at.starting}/`);
+  for (const one of [page, open]) {
+    assert.strictEqual(await one.locator("h1").innerText(), "Start-up and safe mode");
+    assert.ok((await one.locator(".notice").innerText()).includes("loading its namespace"));
+    assert.strictEqual(await one.locator(".who .state").innerText(), "starting");
+  }
+  const phases = await page.locator("#phases tbody tr").allInnerTexts();
+  assert.strictEqual(phases.length, 3, phases);
+  assert.ok(/Applying the edit log\s+Running/.test(phases[1]), phases);
+  assert.strictEqual((await page.request.get(`${at.starting}/health`)).status(), 503);
+  await accessible(page, "a start");
+  await page.screenshot({ path: `${pictures}/namenode-starting.png` });
+  process.kill(-at.stopped, "SIGCONT");
+  await page.locator("#safemode").waitFor();
+  assert.ok(/Applying the edit log\s+Done/.test(await page.locator("#phases tbody tr").nth(1).innerText()));
+  assert.strictEqual(await page.locator(".who .state").innerText(), "standby");
+  await open.locator("h1", { hasText: "Overview" }).waitFor();
+  await page.close();
+  await open.close();
+};
+
+const slow = async (context) => {
+  const page = await context.newPage();
+  watch(page);
+  await page.goto(`${at.namenode}/slow-nodes`);
+  const cells = await page.locator("#peers tbody tr").filter({ hasText: "345.50 ms" }).locator("td").allInnerTexts();
+  assert.deepStrictEqual(cells, [at.slow, at.reporter, "345.50 ms", "2.25 ms", "6.75 ms"]);
+  const disk = await page.locator("#disks tbody tr").filter({ hasText: "123.25 ms" }).locator("td").first().innerText();
+  assert.ok(disk.includes(at.slowDisk), disk);
   await page.close();
 };
 
@@ -507,6 +547,7 @@ const keyboard = async (context) => {
   try {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
     const step = async (name, work) => { const begun = Date.now(); await work(); console.log(`${name}: ${Date.now() - begun} ms`); };
+    await step("starting", () => starting(context));
     let failed = null;
     const recorded = recordings(context).catch((error) => { failed = error; });
     await step("file browser of the NameNode", () => explorer(context, at.namenode, "by-namenode", true));
@@ -519,6 +560,7 @@ const keyboard = async (context) => {
     await step("states", () => states(context));
     await step("transfers", () => transfers(context));
     await step("calls", () => calls(context));
+    await step("slow", () => slow(context));
     await step("buttons", () => buttons(context));
     await step("keyboard", () => keyboard(context));
     await step("recordings", () => recorded);

@@ -123,6 +123,11 @@ impl Process {
         let _ = self.child.wait();
     }
 
+    /// SIGSTOP: it does nothing more until somebody sends SIGCONT to its process group.
+    pub fn pause(&self) {
+        self.signal(libc::SIGSTOP);
+    }
+
     fn signal(&self, signal: i32) {
         // SAFETY: kill takes no pointers. The child is not reaped yet or already gone, and its id
         // is reused only after it was reaped, which only `ended` and `kill` do.

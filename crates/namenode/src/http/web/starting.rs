@@ -31,7 +31,7 @@ impl Starting {
 
     /// The router of the port.
     pub(crate) fn router(&self) -> Router {
-        Router::new().fallback(answer).with_state(self.clone())
+        Router::new().fallback(answer).with_state(self.clone()).merge(zerohop_pages::assets())
     }
 
     /// The NameNode is loaded: these are its pages.
@@ -100,6 +100,7 @@ mod tests {
             }
         };
         assert_eq!((ask("/").await, ask("/health").await), (200, 503));
+        assert_eq!(ask("/static/zerohop.css").await, 200);
         let early = tokio::spawn(ask("/jmx"));
         tokio::task::yield_now().await;
         starting.open(Router::new().route("/jmx", get(async || "beans")));

@@ -1,5 +1,7 @@
 //! The web pages of all daemons in Chromium.
 
+mod slow;
+
 use std::fs;
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -38,34 +40,62 @@ fn setting(key: &str, value: &str) -> [String; 2] {
     ["-D".to_owned(), format!("{key}={value}")]
 }
 
-/// A JournalNode with a journal, as the NameNodes of a name service format it.
-fn journal_node(cluster: &Cluster, port: u16) -> Outcome<Process> {
-    let directory = cluster.directory().join("journal");
-    let rpc = format!("127.0.0.1:{}", ports::free());
-    let mut words = vec!["journalnode".to_owned()];
-    words.extend(setting("dfs.journalnode.edits.dir", &directory.display().to_string()));
-    words.extend(setting("dfs.journalnode.rpc-address", &rpc));
-    words.extend(setting("dfs.journalnode.http-address", &format!("127.0.0.1:{port}")));
-    let process = daemon(cluster, &words, port)?;
-    let names = cluster.directory().join("names").display().to_string();
-    let mut words = Vec::new();
-    for (key, value) in [
-        ("dfs.nameservices", "ns"),
-        ("dfs.ha.namenodes.ns", "a,b"),
-        ("dfs.ha.namenode.id", "a"),
-        ("dfs.namenode.rpc-address.ns.a", "127.0.0.1:1"),
-        ("dfs.namenode.rpc-address.ns.b", "127.0.0.1:2"),
-        ("dfs.namenode.name.dir", &names),
-        ("dfs.namenode.shared.edits.dir", &format!("qjournal://{rpc}/ns")),
-    ] {
-        words.extend(setting(key, value));
+/// Two NameNodes that share a journal, of which `a` may run.
+struct NameService {
+    rpc: u16,
+    http: u16,
+    journal: String,
+    names: String,
+}
+
+impl NameService {
+    fn new(cluster: &Cluster) -> Self {
+        let journal = format!("127.0.0.1:{}", ports::free());
+        let names = cluster.directory().join("names").display().to_string();
+        Self { rpc: ports::free(), http: ports::free(), journal, names }
     }
-    let mut line = vec!["namenode"];
-    line.extend(words.iter().map(String::as_str));
-    line.push("--format");
-    match zerohop(&cluster.conf(), &line)? {
-        (0, _) => Ok(process),
-        (code, text) => Err(format!("formatting a journal: {code} {text}")),
+
+    /// The command line of the NameNode `a`.
+    fn namenode(&self) -> Vec<String> {
+        let mut words = vec!["namenode".to_owned()];
+        for (key, value) in [
+            ("dfs.nameservices", "ns"),
+            ("dfs.ha.namenodes.ns", "a,b"),
+            ("dfs.ha.namenode.id", "a"),
+            ("dfs.namenode.rpc-address.ns.a", &format!("127.0.0.1:{}", self.rpc)),
+            ("dfs.namenode.http-address.ns.a", &format!("127.0.0.1:{}", self.http)),
+            ("dfs.namenode.rpc-address.ns.b", "127.0.0.1:2"),
+            ("dfs.namenode.name.dir", &self.names),
+            ("dfs.namenode.shared.edits.dir", &format!("qjournal://{}/ns", self.journal)),
+            // Longer than the browser looks at the pages of the start.
+            ("dfs.qjournal.select-input-streams.timeout.ms", "600000"),
+        ] {
+            words.extend(setting(key, value));
+        }
+        words
+    }
+
+    /// A JournalNode with the journal, formatted by `a`.
+    fn journal_node(&self, cluster: &Cluster, port: u16) -> Outcome<Process> {
+        let directory = cluster.directory().join("journal");
+        let mut words = vec!["journalnode".to_owned()];
+        words.extend(setting("dfs.journalnode.edits.dir", &directory.display().to_string()));
+        words.extend(setting("dfs.journalnode.rpc-address", &self.journal));
+        words.extend(setting("dfs.journalnode.http-address", &format!("127.0.0.1:{port}")));
+        let process = daemon(cluster, &words, port)?;
+        let words = self.namenode();
+        let mut line: Vec<&str> = words.iter().map(String::as_str).collect();
+        line.push("--format");
+        match zerohop(&cluster.conf(), &line)? {
+            (0, _) => Ok(process),
+            (code, text) => Err(format!("formatting a journal: {code} {text}")),
+        }
+    }
+
+    /// The NameNode `a`, which waits for a JournalNode that is stopped.
+    fn starting(&self, cluster: &Cluster, journal_node: &Process) -> Outcome<Process> {
+        journal_node.pause();
+        daemon(cluster, &self.namenode(), self.http)
     }
 }
 
@@ -100,6 +130,9 @@ const DEAD: usize = 2;
 const LEAVING: usize = 3;
 /// In maintenance; not among the DataNodes that may serve in the end.
 const AWAY: usize = 4;
+
+/// A directory that a DataNode finds slow, with a name that would be markup.
+const SLOW_DISK: &str = "/disks/<b>1</b>";
 
 const READ_LEN: u64 = 300_000;
 
@@ -230,6 +263,7 @@ fn pages_work_in_chromium_light_dark_narrow_and_without_javascript() {
         ("dfs.hosts", &hosts.display().to_string()),
         ("dfs.namenode.hosts.provider.classname", provider),
         ("dfs.datanode.failed.volumes.tolerated", "1"),
+        ("dfs.datanode.peer.stats.enabled", "true"),
         ("dfs.client.read.shortcircuit", "true"),
         ("dfs.domain.socket.path", &sockets.setting()),
     ]);
@@ -237,11 +271,14 @@ fn pages_work_in_chromium_light_dark_narrow_and_without_javascript() {
     let spec = Spec { name: "pages", namenode: ours, datanodes: ours, count: DATANODES, settings };
     let mut cluster = Cluster::start(&spec).unwrap();
     let (journal_port, gateway_port) = (ports::free(), ports::free());
-    let _journal_node = journal_node(&cluster, journal_port).unwrap();
+    let name_service = NameService::new(&cluster);
+    let journal_node = name_service.journal_node(&cluster, journal_port).unwrap();
     let _gateway = gateway(&cluster, gateway_port).unwrap();
     break_datanodes(&mut cluster).unwrap();
     make_entries(cluster.site.http_port, user);
     let scene = set_scene(&cluster, &hosts).unwrap();
+    slow::report_slow(&cluster, 0, 1, SLOW_DISK).unwrap();
+    let _starting = name_service.starting(&cluster, &journal_node).unwrap();
     let local = |port: u16| format!("http://127.0.0.1:{port}");
     let at = json!({
         "namenode": local(cluster.site.http_port),
@@ -249,6 +286,10 @@ fn pages_work_in_chromium_light_dark_narrow_and_without_javascript() {
         "dead": cluster.datanode_address(DEAD), "leaving": cluster.datanode_address(LEAVING),
         "away": cluster.datanode_address(AWAY), "reader": scene.reader.id(),
         "all": (0..DATANODES).map(|i| cluster.datanode_address(i)).collect::<Vec<_>>(),
+        "slow": cluster.datanode_address(1), "slowDisk": SLOW_DISK,
+        // Who reports is named by its RPC port, as in Apache's SlowPeerTracker.
+        "reporter": format!("127.0.0.1:{}", cluster.site.ipc_ports[0]),
+        "starting": local(name_service.http), "stopped": journal_node.id(),
         "journalnode": local(journal_port), "gateway": local(gateway_port), "user": user, "large": LARGE,
     });
     let pictures = tools::out().join("pages");
