@@ -70,6 +70,11 @@ impl Journals {
         self.open.lock().iter().flat_map(|open| open.values().cloned()).collect()
     }
 
+    /// Whether this is the only journal.
+    pub(crate) fn has_no_other(&self, journal: &OpenJournal) -> bool {
+        self.open.lock().iter().flat_map(BTreeMap::keys).all(|id| *id == journal.id)
+    }
+
     /// Closes all, which ends their threads and unlocks their directories. None is opened any more.
     pub(crate) fn close(&self) {
         let open = self.open.lock().take();

@@ -192,13 +192,23 @@ impl Calls {
             Ok(journal) => journal,
             Err(error) => return Reply::exception(error.to_exception()),
         };
-        let written = journal.worker.write(Write {
+        let mut write = Write {
             request: info.into(),
             segment: txid(request.segment_txn_id),
             first: txid(request.first_txn_id),
             count: request.num_txns,
             records: request.records,
-        });
+        };
+        // Meanwhile this thread answers nobody, and all others ask for the same journal: where there are several, a disk that hangs
+        // must not hold up those of other disks.
+        if self.journals.has_no_other(&journal) {
+            match journal.worker.write_now(write) {
+                Ok(Ok(())) => return Reply::message(&JournalResponseProto {}),
+                Ok(Err(error)) => return Reply::exception(error.to_exception()),
+                Err(before) => write = before,
+            }
+        }
+        let written = journal.worker.write(write);
         later(async { written.await.map(|()| JournalResponseProto {}) })
     }
 
