@@ -1,6 +1,6 @@
 //! Directories of edits where the edits are shared: copies of what the shared journal has, written behind it.
 //!
-//! An answer leaves when the shared journal has its edit, and a thread here brings it to the directories right after. That is
+//! An answer leaves when the shared journal has its edit, and a thread here brings it to the directories a few milliseconds after. That is
 //! safe because the shared journal alone is the edit log: every NameNode reads edits from it and from nowhere else, also after a
 //! crash and when it becomes active, so that an edit which a directory lacks is lost to nobody. The order stays what it was:
 //! a directory never has an edit that the shared journal may not have. What a directory may lack after a crash are the last
@@ -11,7 +11,9 @@ use super::member::{Member, Usability, append_to_all};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 use zerohop_journal::log::Batch;
+use zerohop_system::clock;
 use zerohop_wire::TxId;
 
 /// Batches that may wait for a slow disk; then answers wait for it, too.
@@ -19,6 +21,10 @@ const WAITING_MAX: usize = 16;
 
 /// Batches are written together up to this size.
 const TOGETHER_MAX: usize = 4 << 20;
+
+/// A batch waits so long for others behind it. It keeps nobody waiting, and each sync here takes its time from the JournalNodes' where they
+/// share a disk with the directories.
+const TOGETHER_WITHIN: Duration = Duration::from_millis(5);
 
 /// Journals that are written by a thread of their own.
 pub(super) struct Copies {
@@ -138,10 +144,11 @@ fn carry_out(orders: &Receiver<Order>) {
     }
 }
 
-/// Adds the records that wait behind these: one sync for all. What is to be done after them.
+/// Adds the records that come soon behind these: one sync for all. What is to be done after them.
 fn gather(records: &mut Records, orders: &Receiver<Order>) -> Option<Order> {
+    let until = clock::now() + TOGETHER_WITHIN;
     while records.bytes.len() < TOGETHER_MAX {
-        match orders.try_recv().ok()? {
+        match orders.recv_timeout(until.saturating_duration_since(clock::now())).ok()? {
             Order::Append(more) => {
                 records.count += more.count;
                 records.bytes.extend_from_slice(&more.bytes);
