@@ -134,10 +134,10 @@ impl History<'_> {
                 self.replaced.push(replaced);
             }
         }
-        self.take_over()?;
+        let last = self.take_over()?;
         // Any majority has all of it.
         for left_out in 0..3 {
-            self.compare(Some(left_out))?;
+            self.compare(&last, Some(left_out))?;
         }
         for (when, tail) in &self.tails {
             if self.known.get(..tail.len()) != Some(&tail[..]) {
@@ -213,7 +213,7 @@ impl History<'_> {
             if self.judge("the recovery", recovery.outcome)?.is_some() {
                 self.plan.deliver(&self.cluster.links);
                 self.wake_replaced()?;
-                self.compare(None)?;
+                self.compare(&writer, None)?;
                 if recovery.reached.0 > self.known.len() as i64 {
                     return Err(format!(
                         "{} were recovered, not {:?}",
@@ -227,8 +227,14 @@ impl History<'_> {
     }
 
     /// What a reader finds: every acknowledged edit once and in its place, and what was found before.
-    fn compare(&mut self, left_out: Option<usize>) -> Outcome {
-        let found = read_marks(&self.reader(left_out), false).map_err(|error| error.to_string())?;
+    fn compare(&mut self, writer: &QuorumJournal, left_out: Option<usize>) -> Outcome {
+        let read = || read_marks(&self.reader(left_out), false);
+        // The only one of a majority that has an edit may be started anew just now, for a call of the writer's that waited.
+        let found = read().or_else(|_| {
+            let _ = writer.has_data();
+            read()
+        });
+        let found = found.map_err(|error| error.to_string())?;
         let wrong = |what: &str| {
             let (known, acknowledged) = (&self.known, &self.acknowledged);
             Err(format!(
