@@ -43,16 +43,20 @@ pub struct HaCluster {
     conf: Conf,
 }
 
-/// A free port, or the one that is asked for.
-fn port(wanted: u16) -> Outcome<u16> {
-    if wanted == 0 {
-        return Ok(ports::free()?);
-    }
-    match TcpListener::bind((Ipv4Addr::LOCALHOST, wanted)) {
-        Ok(_) => Ok(wanted),
-        Err(error) => Err(Failure::io(format!(
-            "port {wanted}: {error}; --port and --http-port take others, 0 any free ones"
-        ))),
+/// Ports that are free now, held until all are chosen: none is chosen twice.
+struct Ports(Vec<TcpListener>);
+
+impl Ports {
+    /// A free port, or the one that is asked for.
+    fn take(&mut self, wanted: u16) -> Outcome<u16> {
+        let port = if wanted == 0 { ports::free()? } else { wanted };
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|error| {
+            Failure::io(format!(
+                "port {port}: {error}; --port and --http-port take others, 0 any free ones"
+            ))
+        })?;
+        self.0.push(listener);
+        Ok(port)
     }
 }
 
@@ -65,6 +69,7 @@ impl HaCluster {
     /// Makes what is not there yet, starts all, and waits until one NameNode is active and serves.
     pub async fn start(plan: HaPlan) -> Outcome<Self> {
         let children = Children::new(&plan.directory)?;
+        let mut ports = Ports(Vec::new());
         let local = |port: u16| format!("127.0.0.1:{port}");
         let mut namenodes = Vec::new();
         for (at, id) in NAMENODES.iter().enumerate() {
@@ -74,15 +79,16 @@ impl HaCluster {
             };
             namenodes.push(NameNodeAt {
                 id: (*id).to_owned(),
-                rpc: local(port(rpc)?),
-                http: local(port(http)?),
-                controller_port: Some(port(0)?),
+                rpc: local(ports.take(rpc)?),
+                http: local(ports.take(http)?),
+                controller_port: Some(ports.take(0)?),
             });
         }
         let mut journal_nodes = Vec::new();
         for _ in 0..JOURNAL_NODES {
-            journal_nodes.push(local(port(0)?));
+            journal_nodes.push(local(ports.take(0)?));
         }
+        drop(ports);
         let pair = Pair {
             nameservice: "ha".to_owned(),
             namenodes,
