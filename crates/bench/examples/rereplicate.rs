@@ -133,7 +133,7 @@ struct Cluster {
 
 impl Cluster {
     fn start(binary: &str, directory: &Path, settings: &[String]) -> Result<Self, Failure> {
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
+        let port = zerohop_system::ports::free()?;
         let at = directory.display();
         let mut conf = Conf::new();
         let mut common = vec![

@@ -199,8 +199,8 @@ impl Calls {
             count: request.num_txns,
             records: request.records,
         };
-        // Meanwhile this thread answers nobody, and all others ask for the same journal: where there are several, a disk that hangs
-        // must not hold up those of other disks.
+        // All connections have this thread, which waits for the disk. With one journal other calls would wait for the write in any
+        // case; with several, a disk that hangs must not hold up journals on other disks.
         if self.journals.has_no_other(&journal) {
             match journal.worker.write_now(write) {
                 Ok(Ok(())) => return Reply::message(&JournalResponseProto {}),

@@ -2,9 +2,9 @@
 //
 // node pages.js NODE_MODULES PICTURES JSON: JSON has the addresses of the daemons (`namenode`, `datanodes`, `journalnode`, `gateway`),
 // the name of a directory with 10,000 files (`large`), the DataNodes that are not in service by their state (`dead`, `leaving`, `away`),
-// the process id of somebody who reads locally (`reader`), a DataNode and a disk that are slow (`slow`, `slowDisk`; `reporter` says so), and a NameNode
-// that loads (`starting`) until the JournalNode of the process id `stopped` goes on. The first two DataNodes are the pipeline of an open file. Pictures of the
-// pages go to the directory PICTURES.
+// the id of a process that reads locally (`reader`), a DataNode and a disk that are slow (`slow`, `slowDisk`; `reporter` says
+// so), and a NameNode that loads (`starting`) until the JournalNode of the process id `stopped` runs again. The first two DataNodes are
+// the pipeline of an open file. Pictures of the pages go to the directory PICTURES.
 "use strict";
 const [modules, pictures, json] = process.argv.slice(2);
 const { chromium } = require(`${modules}/playwright-core`);

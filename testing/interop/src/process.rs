@@ -123,7 +123,7 @@ impl Process {
         let _ = self.child.wait();
     }
 
-    /// SIGSTOP: it does nothing more until somebody sends SIGCONT to its process group.
+    /// SIGSTOP: it does nothing more until its process group is sent SIGCONT.
     pub fn pause(&self) {
         self.signal(libc::SIGSTOP);
     }

@@ -22,8 +22,8 @@ const WAITING_MAX: usize = 16;
 /// Batches are written together up to this size.
 const TOGETHER_MAX: usize = 4 << 20;
 
-/// A batch waits so long for others behind it. It keeps nobody waiting, and each sync here takes its time from the JournalNodes' where they
-/// share a disk with the directories.
+/// A batch waits so long for others behind it. No answer waits for it, and where JournalNodes share a disk with the directories, each
+/// sync here delays theirs.
 const TOGETHER_WITHIN: Duration = Duration::from_millis(5);
 
 /// Journals that are written by a thread of their own.
