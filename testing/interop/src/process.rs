@@ -117,6 +117,17 @@ impl Process {
         self.ended().ok_or_else(|| format!("{}: no exit status", self.name))
     }
 
+    /// Waits for a script that ends well and then has said "done"; all that it said.
+    pub fn finish_done(&mut self, limit: Duration) -> Outcome<String> {
+        let status = self.finish(limit)?;
+        let said = std::fs::read_to_string(&self.log)
+            .map_err(|e| format!("{}: {e}", self.log.display()))?;
+        match status.success() && said.lines().any(|line| line == "done") {
+            true => Ok(said),
+            false => Err(format!("{}: {}\n{}", self.name, describe(status), tail(&self.log, 60))),
+        }
+    }
+
     /// SIGKILL to the whole group, and waits for the end.
     pub fn kill(&mut self) {
         self.signal(libc::SIGKILL);

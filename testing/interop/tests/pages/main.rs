@@ -305,11 +305,8 @@ fn run_browser(cluster: &Cluster, pictures: &Path, at: &str) {
     command.arg(tools::out().join("node/node_modules")).arg(pictures).arg(at);
     let log = cluster.site.log("browser");
     let mut browser = Process::daemon("browser", command, &log).unwrap();
-    let status = browser.finish(LIMIT).unwrap();
-    let said = std::fs::read_to_string(&log).unwrap();
-    let is_done = status.success() && said.lines().any(|line| line == "done");
-    assert!(is_done, "{status}\n{}\n{}", tail(&log, 60), cluster.logs());
-    println!("{said}");
+    let said = browser.finish_done(LIMIT);
+    println!("{}", said.unwrap_or_else(|error| panic!("{error}\n{}", cluster.logs())));
 }
 
 /// The page asks for a part of the list, however long it is: it does not take longer than the page of a small directory by much.

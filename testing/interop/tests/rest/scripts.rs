@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use zerohop_interop::process::{Process, tail};
+use zerohop_interop::process::Process;
 use zerohop_interop::{Kind, tools};
 
 use crate::gateway::{Shared, cluster, gateway};
@@ -20,10 +20,8 @@ fn by_both_ports(name: &str, command: impl Fn(u16, &str, &Path) -> Command) {
         let log = shared.directory.join(format!("{name}-{door}.log"));
         let command = command(port, &format!("/{name}-{door}"), &local);
         let mut script = Process::daemon(name, command, &log).unwrap();
-        let status = script.finish(LIMIT).unwrap();
-        let said = std::fs::read_to_string(&log).unwrap();
-        let is_done = status.success() && said.lines().any(|line| line == "done");
-        assert!(is_done, "by {door}: {status}\n{}\n{}", tail(&log, 30), shared.gateway.log());
+        let done = script.finish_done(LIMIT);
+        done.unwrap_or_else(|error| panic!("by {door}: {error}\n{}", shared.gateway.log()));
     }
 }
 
@@ -70,8 +68,6 @@ fn schemathesis_gets_no_answer_that_the_openapi_document_does_not_describe() {
     command.arg(format!("http://127.0.0.1:{}", gateway.port)).arg("2");
     let log = cluster.site.log("schemathesis");
     let mut script = Process::daemon("schemathesis", command, &log).unwrap();
-    let status = script.finish(LIMIT).unwrap();
-    let said = std::fs::read_to_string(&log).unwrap();
-    let is_done = status.success() && said.lines().any(|line| line == "done");
-    assert!(is_done, "{status}\n{}\n{}", tail(&log, 60), gateway.log());
+    let done = script.finish_done(LIMIT);
+    done.unwrap_or_else(|error| panic!("{error}\n{}", gateway.log()));
 }
