@@ -1,6 +1,6 @@
 //! Replicas that go to the trash, and come back from it.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::pool::{Place, Pool};
 use crate::trash::MARKER;
 use std::fs;
@@ -37,16 +37,9 @@ impl Pool {
     /// were moved.
     ///
     /// # Errors
-    /// If a file cannot be moved, or the pool has a `previous` directory, from which Apache's DataNode restores.
-    pub fn restore_trash(&self, answered: &dyn Fn()) -> Result<usize> {
+    /// Fails if a file cannot be moved or deleted.
+    pub(crate) fn restore_trash(&self, answered: &dyn Fn()) -> Result<usize> {
         let trash = self.trash();
-        let previous = trash.root.join("previous");
-        if previous.exists() {
-            let text = "it is from before an upgrade to a new layout";
-            let error =
-                Error::new(ErrorKind::Inconsistent, "block pool", "restore", &previous, text);
-            return Err(error.advise("start Apache's DataNode once with -rollback"));
-        }
         let restored = self.restore_below(&trash.directory(), answered)?;
         let marker = trash.root.join(MARKER);
         match fs::remove_file(&marker) {
@@ -220,8 +213,6 @@ mod tests {
         enter(&pool, UpgradePhase::UnderWay);
         pool.discard(&BLOCK, Place::Finalized).unwrap();
         assert!(!home.path("trash").exists());
-        let error = pool.restore_trash(&|| ()).unwrap_err().to_string();
-        assert!(error.contains("Apache's DataNode"), "{error}");
         enter(&pool, UpgradePhase::Finalized);
         assert!(!home.path("previous").exists());
     }

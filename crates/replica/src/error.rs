@@ -98,6 +98,16 @@ impl Error {
         error.advise("check the disk; dfs.datanode.disk.check.timeout limits the wait")
     }
 
+    /// Creates the error of a volume whose storage id another volume has. A NameNode takes both for one storage, and half
+    /// of the replicas go missing.
+    pub fn same_storage(id: &str, path: &Path, other: &Path) -> Self {
+        let text = format!("its storage id {id} is also that of {}", other.display());
+        Self::new(ErrorKind::Inconsistent, "volume", "use", path, text).advise(
+            "one directory is a copy of the other: take the copy out of dfs.datanode.data.dir, its replicas are in the \
+             original too",
+        )
+    }
+
     /// Adds what to do about it.
     pub(crate) fn advise(mut self, advice: impl Into<String>) -> Self {
         self.advice = Some(advice.into());

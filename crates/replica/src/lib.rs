@@ -9,6 +9,7 @@
 //!     current/rbw/                         replicas being written
 //!     tmp/                                 copies being received; emptied at start
 //!     trash/                               deleted replicas, during a rolling upgrade
+//!     previous/                            links of all replicas, until an upgrade is finalized
 //! ```
 //! A [`Volume`] is opened and locked; it opens [`Pool`]s; a pool creates, finds, moves and deletes
 //! replicas. A replica that can still change is a [`LiveReplica`], written and read through it at
@@ -29,8 +30,11 @@ mod reader;
 mod recover;
 mod restart;
 mod scan;
+mod storage_state;
 mod sync;
+mod transition;
 mod trash;
+mod tree;
 mod version;
 mod volume;
 mod write_at;
@@ -46,11 +50,14 @@ pub use pools::{delete_pool, is_pool_empty};
 pub use probe::{Space, VolumeProbe};
 pub use reader::ReplicaReader;
 pub use scan::Scan;
+pub use transition::{StartOptions, finalize_volume_upgrade};
 pub use trash::{Trash, UpgradePhase};
 pub use version::{LAYOUT_VERSION, PoolVersion, VolumeVersion};
-pub use volume::Volume;
+pub use volume::{Volume, is_storage_id};
 
 #[cfg(test)]
 mod recover_test;
 #[cfg(test)]
 mod replica_test;
+#[cfg(test)]
+mod storage_state_test;

@@ -4,6 +4,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::io::{IoCall, IoTimer};
 use crate::mode::DirectoryMode;
 use crate::names::{block_directory, block_file_name, meta_file_name};
+use crate::transition::{PoolStart, StartOptions};
 use crate::trash::Trash;
 use crate::version::{PoolVersion, sync_directory};
 use rustix::fs::{CWD, RenameFlags};
@@ -63,14 +64,17 @@ struct Directories {
 pub struct Pool(Arc<Directories>);
 
 impl Pool {
-    /// Opens a pool's directories below the volume's `current`, or makes them; empties `tmp`.
+    /// Opens a pool's directories below the `current` of `volume`, or makes them, and empties `tmp`. An upgrade, rollback or
+    /// finalization that was interrupted is completed first.
     pub(crate) fn on_volume(
-        volume_current: &Path,
+        volume: &Path,
         mode: DirectoryMode,
         io: IoTimer,
         expected: &PoolVersion,
+        options: StartOptions<'_>,
     ) -> Result<Self> {
-        check_pool_id(volume_current, &expected.pool_id)?;
+        let volume_current = volume.join("current");
+        check_pool_id(&volume_current, &expected.pool_id)?;
         let root = volume_current.join(&expected.pool_id);
         let current = root.join("current");
         let pool = Self(Arc::new(Directories {
@@ -80,13 +84,13 @@ impl Pool {
             tmp: root.join("tmp"),
             mode,
             io,
-            trash: Trash::new(root, mode),
+            trash: Trash::new(root.clone(), mode),
         }));
-        mode.create(&current)?;
-        let version = current.join("VERSION");
-        match PoolVersion::read(&version)? {
-            Some(found) => found.check(expected, &version)?,
-            None => expected.write(&version)?,
+        let start = PoolStart { volume, root: &root, mode, expected, options };
+        // An upgrade links finalized replicas and those that are being written, no others.
+        start.run(|| pool.finalize_lazy_persisted())?;
+        if options.rolls_back {
+            pool.restore_trash(options.answered)?;
         }
         pool.drop_leftovers(&current)?;
         for directory in [&pool.0.finalized, &pool.0.rbw, &pool.0.tmp] {

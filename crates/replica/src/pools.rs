@@ -1,6 +1,7 @@
 //! The block pools of a volume that is not in use: which there are, and how one is removed.
 
 use crate::error::{Error, Result};
+use crate::tree::{has_block_file, has_file};
 use crate::version::sync_directory;
 use std::fs;
 use std::path::Path;
@@ -18,12 +19,34 @@ pub(crate) fn pools(root: &Path) -> Result<Vec<String>> {
     Ok(names?.into_iter().flatten().filter(|name| name.starts_with("BP-")).collect())
 }
 
-/// Whether a pool's directory, if it has one on the volume at `root`, is without a replica that was
-/// finalized or is being written.
+/// Directories with replicas besides `finalized` and `rbw`: copied from memory, or kept by an upgrade.
+const OTHER_REPLICA_DIRECTORIES: [&str; 6] = [
+    "current/lazypersist",
+    "previous",
+    "previous.tmp",
+    "removed.tmp",
+    "lastcheckpoint.tmp",
+    "trash",
+];
+
+/// Returns `true` if the directories of finalized replicas and of those being written are empty, and no directory that an
+/// upgrade keeps holds a replica.
 pub fn is_pool_empty(root: &Path, id: &str) -> Result<bool> {
-    let current = root.join("current").join(id).join("current");
-    let has = pools(root)?.iter().any(|pool| pool == id);
-    Ok(!has || (is_bare(&current.join("finalized"))? && is_bare(&current.join("rbw"))?))
+    if !pools(root)?.iter().any(|pool| pool == id) {
+        return Ok(true);
+    }
+    let pool = root.join("current").join(id);
+    for name in ["current/finalized", "current/rbw"] {
+        if has_file(&pool.join(name), &|| (), &|_| Ok(true))? {
+            return Ok(false);
+        }
+    }
+    for name in OTHER_REPLICA_DIRECTORIES {
+        if has_block_file(&pool.join(name), &|| (), &|_| true)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Removes a pool's directory with all that is in it, if it has one on the volume at `root`. No DataNode may
@@ -36,20 +59,4 @@ pub fn delete_pool(root: &Path, id: &str) -> Result<()> {
     let directory = root.join("current").join(id);
     fs::remove_dir_all(&directory).map_err(|e| Error::io("block pool", "delete", &directory, e))?;
     sync_directory(&root.join("current"))
-}
-
-/// Whether there is no file below a directory, which need not be there.
-fn is_bare(directory: &Path) -> Result<bool> {
-    let io = |e: std::io::Error| Error::io("block pool", "list", directory, e);
-    let entries = match fs::read_dir(directory) {
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(true),
-        entries => entries.map_err(io)?,
-    };
-    for entry in entries {
-        let entry = entry.map_err(io)?;
-        if !entry.file_type().map_err(io)?.is_dir() || !is_bare(&entry.path())? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }

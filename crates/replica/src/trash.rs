@@ -93,6 +93,20 @@ impl Trash {
         fs::remove_file(&marker).map_err(|e| Error::io("block pool", "delete", &marker, e))
     }
 
+    /// Deletes the `previous` of an upgrade that is finalized (`BlockPoolSliceStorage.doFinalize`). Blocks.
+    ///
+    /// # Errors
+    /// Fails if a directory cannot be renamed or deleted; a restart deletes the rest.
+    pub fn finalize_upgrade(&self) -> Result<()> {
+        let _one_at_a_time = self.changing.lock();
+        let previous = self.root.join("previous");
+        if previous.exists() {
+            tracing::info!("the upgrade is finalized: deleting {}", previous.display());
+            self.remove(&previous, "finalized.tmp")?;
+        }
+        Ok(())
+    }
+
     fn remove(&self, directory: &Path, aside: &str) -> Result<()> {
         let aside = self.root.join(aside);
         let gone = |done: io::Result<()>| match done {

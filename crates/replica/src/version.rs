@@ -33,7 +33,7 @@ pub struct PoolVersion {
 }
 
 impl VolumeVersion {
-    /// Reads the file; `None` if there is none.
+    /// Reads the file; `None` if there is none, or it is empty.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>> {
         let Some(properties) = read(path)? else { return Ok(None) };
         let storage_type = get(&properties, path, "storageType")?;
@@ -65,7 +65,7 @@ impl VolumeVersion {
 }
 
 impl PoolVersion {
-    /// Reads the file; `None` if there is none.
+    /// Reads the file; `None` if there is none, or it is empty.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>> {
         let Some(properties) = read(path)? else { return Ok(None) };
         Ok(Some(Self {
@@ -112,6 +112,10 @@ fn read(path: &Path) -> Result<Option<Properties>> {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(e) => return Err(Error::io("volume", "read", path, e)),
     };
+    // Apache's DataNode was killed before it wrote the first byte.
+    if content.is_empty() {
+        return Ok(None);
+    }
     let properties =
         Properties::parse(&content).map_err(|error| inconsistent(path, error.to_string()))?;
     let layout: i32 = number(&properties, path, "layoutVersion")?;
