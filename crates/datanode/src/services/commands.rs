@@ -52,9 +52,13 @@ pub(super) fn carry_out(
                 node.handle.spawn_blocking(move || cache(&node_for_work, &command));
             }
         }
-        // Nothing is kept from before an upgrade, no block tokens are checked.
-        Type::FinalizeCommand
-        | Type::KeyUpdateCommand
+        Type::FinalizeCommand => {
+            if let Some(command) = command.finalize_cmd {
+                finalize_upgrade(node, service, command.block_pool_id);
+            }
+        }
+        // No block tokens are checked.
+        Type::KeyUpdateCommand
         | Type::NullDatanodeCommand
         | Type::UnusedUpgradeCommand
         | Type::RegisterCommand => {}
@@ -62,6 +66,16 @@ pub(super) fn carry_out(
             tracing::warn!("erasure-coded blocks cannot be rebuilt here");
         }
     }
+}
+
+/// Deletes what is kept from before an upgrade of the NameNode's own block pool.
+fn finalize_upgrade(node: &Arc<Node>, service: &PoolService, pool_id: String) {
+    if service.pool_id().as_deref() != Some(pool_id.as_str()) {
+        let name = &service.name;
+        return tracing::warn!("{name}: ignored a command to finalize block pool {pool_id}");
+    }
+    let node_for_work = Arc::clone(node);
+    node.handle.spawn_blocking(move || node_for_work.store.finalize_upgrade(&pool_id));
 }
 
 fn block_command(node: &Arc<Node>, service: &Arc<PoolService>, command: BlockCommandProto) {
@@ -191,4 +205,46 @@ fn check_finalized(node: &Node, block: &ExtendedBlock) -> Result<(), Failure> {
         return Err(Failure::io(format!("it has {} bytes only", known.len)));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_node::{POOL, TestNode, wait_until};
+    use std::fs;
+    use zerohop_proto::hdfs::datanode::FinalizeCommandProto;
+
+    fn finalize(pool_id: &str) -> DatanodeCommandProto {
+        DatanodeCommandProto {
+            cmd_type: Type::FinalizeCommand.into(),
+            finalize_cmd: Some(FinalizeCommandProto { block_pool_id: pool_id.to_owned() }),
+            ..DatanodeCommandProto::default()
+        }
+    }
+
+    /// The command was ignored: what Apache's DataNode kept from before an upgrade took its space for ever.
+    #[test]
+    fn a_finalized_upgrade_kept_its_previous_directory() {
+        let test = TestNode::start(&["a", "b"], &[]);
+        let block = test.finalized(1, 1000);
+        let service = Arc::clone(&test.node.services()[0]);
+        let pools = ["a", "b"].map(|name| test.directory(name).join("current").join(POOL));
+        let of_volume = test.directory("b").join("previous");
+        for previous in [&pools[0].join("previous"), &pools[1].join("previous"), &of_volume] {
+            fs::create_dir_all(previous.join("finalized/subdir0")).unwrap();
+            fs::write(previous.join("finalized/subdir0/blk_9"), b"deleted since").unwrap();
+        }
+        carry_out(&test.node, &service, finalize("BP-2-127.0.0.1-2"));
+        assert!(pools.iter().all(|pool| pool.join("previous").exists()));
+        // A volume has its own finalized first, and its block pool by the next command.
+        carry_out(&test.node, &service, finalize(POOL));
+        wait_until("a's is gone", || !pools[0].join("previous").exists());
+        wait_until("b's own is gone", || !of_volume.exists());
+        carry_out(&test.node, &service, finalize(POOL));
+        wait_until("all are gone", || !pools[1].join("previous").exists());
+        let left = |pool: &std::path::PathBuf| pool.join("finalized.tmp").exists();
+        wait_until("deleted", || !pools.iter().any(left));
+        assert!(test.knows(&block));
+        test.node.open_replica(&block, 0).unwrap().reader.verify().unwrap();
+    }
 }

@@ -256,6 +256,11 @@ impl Store {
         report::full_report(&self.volumes, &self.pools, pool_id)
     }
 
+    /// Deletes what is kept of a block pool from before an upgrade. Blocks.
+    pub(crate) fn finalize_upgrade(&self, pool_id: &str) {
+        upgrade::finalize_upgrade(&self.volumes, pool_id);
+    }
+
     /// From now on deletions in a block pool are as this phase wants them; no disk is asked. Gives the pool's parts on those
     /// volumes that [`apply_upgrade_phase`] has to bring there.
     pub(crate) fn enter_upgrade_phase(&self, pool_id: &str, phase: UpgradePhase) -> Vec<Pool> {

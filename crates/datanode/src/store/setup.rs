@@ -4,7 +4,7 @@ use super::pool::BlockPool;
 use super::pools::BlockPools;
 use super::removal::delete_duplicate;
 use super::replica::Replica;
-use super::start::{Listed, keep_better, list_on, open_volume};
+use super::start::{Listed, check_storage_id, keep_better, list_on, open_volume};
 use super::volume::{DataVolume, Location, VolumeOptions};
 use super::volume_checks::VolumeChecks;
 use super::volumes::Volumes;
@@ -94,6 +94,7 @@ impl VolumeSetup<'_> {
     ) -> Result<Arc<DataVolume>, zerohop_replica::Error> {
         let _no_pool_is_opened = self.state.opening.lock();
         let volume = Arc::new(open_volume(location, options)?);
+        check_storage_id(&volume, &self.volumes.in_use())?;
         for identity in pools {
             let Ok(pool) = self.pools.get(&identity.pool_id) else { continue };
             for replicas in self.open_pool_on(std::slice::from_ref(&volume), identity) {

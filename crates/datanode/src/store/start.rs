@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::time::Duration;
-use zerohop_replica::{ErrorKind, StoredReplica};
+use zerohop_replica::{ErrorKind, StoredReplica, is_storage_id};
 use zerohop_wire::BlockId;
 use zerohop_wire::block_report::ReplicaState;
 
@@ -26,7 +26,11 @@ pub(super) fn open_usable(
     let opened = open_volumes(locations.clone(), options);
     for (location, opened) in locations.into_iter().zip(opened) {
         match opened {
-            Ok(volume) => volumes.push(Arc::new(volume)),
+            Ok(volume) => {
+                let refused = |error: zerohop_replica::Error| Error::Volume(error.to_string());
+                check_storage_id(&volume, &volumes).map_err(refused)?;
+                volumes.push(Arc::new(volume));
+            }
             Err(error) => {
                 if error.kind() == ErrorKind::Locked || error.kind() == ErrorKind::Inconsistent {
                     return Err(Error::Volume(error.to_string()));
@@ -37,6 +41,25 @@ pub(super) fn open_usable(
         }
     }
     Ok(volumes)
+}
+
+/// Refuses a volume with the storage id of one that is in use (`FsDatasetImpl.activateVolume`).
+///
+/// # Errors
+/// Fails with the directories of both.
+pub(super) fn check_storage_id(
+    volume: &DataVolume,
+    in_use: &[Arc<DataVolume>],
+) -> Result<(), zerohop_replica::Error> {
+    let id = volume.storage_id();
+    // New volumes have none, and ids of another form are replaced when the volume is claimed.
+    if !is_storage_id(&id) {
+        return Ok(());
+    }
+    match in_use.iter().find(|other| other.storage_id() == id) {
+        Some(other) => Err(zerohop_replica::Error::same_storage(&id, volume.root(), other.root())),
+        None => Ok(()),
+    }
 }
 
 /// Opens a volume. A disk that hangs is an error after `dfs.datanode.disk.check.timeout`.

@@ -57,6 +57,31 @@ fn a_disk_that_hangs_at_the_start_is_left_out() {
     assert!(store.pools().wait_for(&identity("CID-1").pool_id, Duration::ZERO));
 }
 
+/// A copied disk was accepted: both volumes were one storage for the NameNode, and half of the replicas were missing.
+#[test]
+fn a_second_volume_with_the_same_storage_id_was_accepted() {
+    let directory = tempfile::tempdir().unwrap();
+    let (settings, [original, copy]) = used_before(directory.path());
+    let version = |volume: &Path| volume.join("current/VERSION");
+    let is_refused = |error: &str| {
+        let named = [&original, &copy].iter().all(|path| error.contains(path.to_str().unwrap()));
+        assert!(named && error.contains("storage id DS-"), "{error}");
+    };
+    let own = fs::read(version(&copy)).unwrap();
+    fs::copy(version(&original), version(&copy)).unwrap();
+    is_refused(&Store::open(&settings).err().unwrap().to_string());
+    // A volume that is added later is refused as well, and its directory is unlocked.
+    fs::write(version(&copy), own).unwrap();
+    let store = Store::open(&settings).unwrap();
+    let added = store.volumes().all()[1].location.clone();
+    store.setup().remove_volume(&Arc::clone(&store.volumes().all()[1]));
+    fs::copy(version(&original), version(&copy)).unwrap();
+    let options = VolumeOptions::from_settings(&settings);
+    let refused = store.setup().add_volume(added, options, &[]).err().unwrap();
+    is_refused(&refused.to_string());
+    assert!(!copy.join("in_use.lock").exists());
+}
+
 /// The registration waited for ever for a disk that hung while its replicas were listed.
 #[test]
 fn a_disk_that_hangs_while_it_is_listed_is_taken_out() {

@@ -114,6 +114,37 @@ fn a_replica_is_written_finalized_found_again_and_deleted() {
     assert!(gone.contains("ReplicaNotFoundException: Replica not found for BP-1"), "{gone}");
 }
 
+/// A create with a stamp removed whatever replica of the block there was.
+#[test]
+fn a_repeated_create_removed_a_finalized_or_newer_replica() {
+    let Fixture { _directory, store, .. } = fixture();
+    let create = |id, stamp| {
+        let by = writer();
+        store.writes().create_rbw(&block(id, 1001, 0), GenerationStamp(stamp), placement(), &by)
+    };
+    let known = |id| store.pools().replica(&block(id, 1001, 0)).unwrap();
+    let finalized = written(&store, 1, 700);
+    store.writes().finalize(&finalized.replica, Durability::PageCache).unwrap();
+    assert!(message(create(1, 1002)).contains("already exists in state FINALIZED"));
+    assert_eq!(known(1).block().len, 700);
+
+    // What the client's earlier attempt left is replaced, and its writer is stopped.
+    written(&store, 2, 0);
+    let again = create(2, 1003).unwrap();
+    assert_eq!(known(2).block().stamp, GenerationStamp(1003));
+    let by = again.replica.lock().writer().cloned().unwrap();
+    for late in [1002, 1003] {
+        assert!(message(create(2, late)).contains("already exists in state RBW"), "{late}");
+    }
+    let now = again.replica.lock().writer().cloned().unwrap();
+    assert!(Arc::ptr_eq(&now, &by), "the newer writer goes on");
+
+    written(&store, 3, 700);
+    store.recovery().init_recovery(&block(3, 1001, 0), GenerationStamp(1005)).unwrap();
+    assert!(message(create(3, 1006)).contains("already exists in state RUR"));
+    assert_eq!(known(3).block().len, 700);
+}
+
 /// The source of a pipeline's new DataNode sends whole chunks, of which the last bytes may not be
 /// acknowledged: the newcomer showed them to readers.
 #[test]

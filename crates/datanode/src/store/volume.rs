@@ -15,7 +15,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use zerohop_proto::hdfs::datanode_storage_proto::StorageState;
 use zerohop_proto::hdfs::{DatanodeStorageProto, StorageReportProto};
-use zerohop_replica::{DirectoryMode, Pool, PoolVersion, Scan, Space, Volume, VolumeProbe};
+use zerohop_replica::{
+    DirectoryMode, Pool, PoolVersion, Scan, Space, StartOptions, Volume, VolumeProbe,
+};
 use zerohop_wire::BlockId;
 use zerohop_wire::StorageType;
 
@@ -109,7 +111,7 @@ pub(crate) struct DataVolume {
     probe: RwLock<VolumeProbe>,
     disk_check: DiskCheck,
     reserve: ReservedSpace,
-    /// Replicas in the trash of a rolling upgrade are put back when a pool is opened.
+    /// True if the DataNode was started with `-rollback`.
     rolls_back: bool,
     /// How long its disk takes.
     pub(crate) times: DiskTimes,
@@ -170,14 +172,14 @@ impl DataVolume {
         let Some(volume) = volume.as_mut() else { return Ok(Scan::default()) };
         volume.claim(&identity.cluster_id, datanode_uuid)?;
         *self.probe.write() = volume.probe();
-        let pool = volume.open_pool(&PoolVersion {
+        let expected = PoolVersion {
             pool_id: identity.pool_id.to_string(),
             namespace_id: identity.namespace_id,
             ctime: identity.ctime,
-        })?;
-        if self.rolls_back {
-            pool.restore_trash(&|| progress.answered())?;
-        }
+        };
+        let answered = || progress.answered();
+        let options = StartOptions { rolls_back: self.rolls_back, answered: &answered };
+        let pool = volume.open_pool_with(&expected, options)?;
         let scan = pool.scan_with(&|| progress.answered())?;
         self.used.fetch_add(scan.bytes(), Ordering::Relaxed);
         // These bytes were there when the space was measured.

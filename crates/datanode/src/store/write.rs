@@ -51,8 +51,11 @@ pub(crate) struct ReplicaWrites<'a> {
 }
 
 impl ReplicaWrites<'_> {
-    /// A new replica that a client writes. A stamp other than 0 replaces what an earlier attempt
-    /// left behind.
+    /// Creates a replica that a client writes. With a stamp other than 0, the client tries again: the unfinished replica that
+    /// its earlier attempt left is replaced.
+    ///
+    /// # Errors
+    /// Fails if another replica of the block exists: a finalized one, one under recovery, or one that is not older.
     pub(crate) fn create_rbw(
         &self,
         block: &ExtendedBlock,
@@ -66,8 +69,12 @@ impl ReplicaWrites<'_> {
             if new_stamp.0 == 0 {
                 return Err(already_exists(block, known.state()));
             }
-            drop(known.lock_without_writer(self.writer_patience)?);
-            self.removal.remove(&pool, &known, None)?;
+            // Before its writer is stopped, which may be a newer one.
+            let stamp = check_left_behind(block, &known.lock(), new_stamp)?;
+            let status = known.lock_without_writer(self.writer_patience)?;
+            check_left_behind(block, &status, new_stamp)?;
+            drop(status);
+            self.removal.remove(&pool, &known, Some(stamp))?;
         }
         if new_stamp.0 != 0 {
             wanted.stamp = new_stamp;
@@ -388,6 +395,21 @@ fn already_exists(block: &ExtendedBlock, state: ReplicaState) -> Failure {
     Failure::exists(format!(
         "Block {block} already exists in state {state} and thus cannot be created."
     ))
+}
+
+/// Returns the stamp of a replica that an attempt before `new_stamp` left unfinished; fails for any other replica.
+fn check_left_behind(
+    block: &ExtendedBlock,
+    status: &Status,
+    new_stamp: GenerationStamp,
+) -> Result<GenerationStamp, Failure> {
+    let (state, stamp) = (status.state(), status.block().stamp);
+    match state {
+        ReplicaState::Rbw | ReplicaState::Rwr | ReplicaState::Temporary if stamp < new_stamp => {
+            Ok(stamp)
+        }
+        _ => Err(already_exists(block, state)),
+    }
 }
 
 fn check_len(status: &Status, volume: &DataVolume, expected: u64) -> Result<(), Failure> {
