@@ -6,6 +6,7 @@ use zerohop_journal::JournalError;
 use zerohop_journal::image::{self, ImageReader, ImageWriter, SectionName};
 use zerohop_proto::hdfs::fsimage::string_table_section::Entry;
 use zerohop_proto::hdfs::fsimage::{NameSystemSection, StringTableSection};
+use zerohop_wire::TxId;
 
 fn sample() -> (Vec<u8>, [u8; 16]) {
     let mut bytes = Vec::new();
@@ -40,6 +41,37 @@ fn what_is_written_is_read() {
     assert!(strings.next::<Entry>().unwrap().is_none());
     assert!(strings.expect::<Entry>().unwrap_err().to_string().contains("STRING_TABLE"));
     assert!(reader.section(SectionName::Inode).unwrap().is_none());
+}
+
+/// An image under another name, or sent as that of another transaction, was taken for it: edits were applied twice or not at
+/// all.
+#[test]
+fn an_image_of_another_transaction_was_taken() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("fsimage_0000000000050000000");
+    fs::write(&path, sample().0).unwrap();
+    let image = ImageReader::open(&path).unwrap();
+    image.check_txid(TxId(9)).unwrap();
+    let refused = image.check_txid(TxId(50_000_000)).unwrap_err().to_string();
+    assert!(refused.contains("up to transaction 9, not up to 50000000"), "{refused}");
+}
+
+/// Of two sections with one name, the second was not read.
+#[test]
+fn a_section_that_is_there_twice_was_read_once() {
+    let mut bytes = Vec::new();
+    let mut writer = ImageWriter::new(&mut bytes);
+    for _ in 0..2 {
+        writer.message(&StringTableSection { num_entry: Some(0), mask_bits: None }).unwrap();
+        writer.end(SectionName::StringTable).unwrap();
+    }
+    writer.finish().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("fsimage_1");
+    fs::write(&path, bytes).unwrap();
+    let image = ImageReader::open(&path).unwrap();
+    assert!(image.sections().unwrap_err().to_string().contains("two sections STRING_TABLE"));
+    assert!(image.check_txid(TxId(1)).unwrap_err().to_string().contains("no section NS_INFO"));
 }
 
 #[test]

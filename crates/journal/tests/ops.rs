@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use zerohop_journal::op::{self, EditOp, OP_CODES, OP_SIZE_MAX, Record};
 use zerohop_journal::types::RpcIds;
 use zerohop_journal::{DecodeError, LayoutVersion, samples};
+use zerohop_proto::hdfs::{XAttrEditLogProto, XAttrProto};
 use zerohop_wire::TxId;
 
 fn encode(op: &EditOp, layout: LayoutVersion) -> Vec<u8> {
@@ -79,6 +80,19 @@ fn unknown_codes_and_leftovers_are_errors() {
     assert_eq!(error(&seal(53, &[])), DecodeError::OpCode(53));
     assert_eq!(error(&seal(24, &[1, 2])), DecodeError::LeftOver(2));
     assert_eq!(error(&seal(30, &[0, 9])), DecodeError::Overrun { code: 30, needed: 9 });
+}
+
+/// An attribute of a namespace that nobody knows became one of the namespace `user`.
+#[test]
+fn an_unknown_namespace_of_an_attribute_was_another_one() {
+    use prost::Message;
+    let xattr = XAttrProto { namespace: 77, name: "n".to_owned(), value: None };
+    let body = XAttrEditLogProto { src: Some("/d".to_owned()), x_attrs: vec![xattr] };
+    let what = "namespace of an extended attribute";
+    assert_eq!(
+        decode(&seal(43, &body.encode_length_delimited_to_vec()), LayoutVersion::CURRENT),
+        Err(DecodeError::Value { what, value: 77 })
+    );
 }
 
 /// Counts that cannot be are found before memory is set aside for them.

@@ -77,7 +77,12 @@ impl XAttrNamespace {
 
     /// From its number in a message; Hadoop reads unknown ones as `USER`, the message's default.
     pub fn from_number(number: i32) -> Self {
-        XAttrNamespaceProto::try_from(number).map_or(Self::User, Self::from)
+        Self::known(number).unwrap_or(Self::User)
+    }
+
+    /// Returns the namespace with this number, or `None` if there is none: then an image or an edit is damaged, or newer.
+    pub fn known(number: i32) -> Option<Self> {
+        XAttrNamespaceProto::try_from(number).ok().map(Self::from)
     }
 
     /// As it stands in front of a name.

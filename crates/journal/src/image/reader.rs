@@ -9,7 +9,8 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use zerohop_proto::Checked;
-use zerohop_proto::hdfs::fsimage::{FileSummary, file_summary::Section};
+use zerohop_proto::hdfs::fsimage::{FileSummary, NameSystemSection, file_summary::Section};
+use zerohop_wire::TxId;
 
 /// The longest summary: sixteen sections take a few hundred bytes, with sub-sections some KB.
 const SUMMARY_LEN_MAX: u64 = 1024 * 1024;
@@ -64,7 +65,29 @@ impl ImageReader {
         LayoutVersion(self.summary.layout_version as i32)
     }
 
-    /// The sections it has, sub-sections left out, in loading order; an unknown one is an error.
+    /// Refuses an image whose last transaction is not `expected`, the one of its file name or of an upload request.
+    /// Otherwise the edits between the two would be applied twice, or not at all.
+    ///
+    /// # Errors
+    /// Fails if the image says another transaction, or cannot be read.
+    pub fn check_txid(&self, expected: TxId) -> Result<()> {
+        let section = self.section(SectionName::NsInfo)?;
+        let Some(mut section) = section else {
+            return Err(bad(&self.path, "it has no section NS_INFO"));
+        };
+        let found = TxId(section.expect::<NameSystemSection>()?.transaction_id() as i64);
+        if found == expected {
+            return Ok(());
+        }
+        let reason =
+            format!("it contains the edits up to transaction {found}, not up to {expected}");
+        Err(bad(&self.path, reason))
+    }
+
+    /// Returns the names of the sections without sub-sections, in loading order.
+    ///
+    /// # Errors
+    /// Fails if a section is unknown, or if two have the same name.
     pub fn sections(&self) -> Result<Vec<SectionName>> {
         let mut names = Vec::new();
         for section in &self.summary.sections {
@@ -76,7 +99,12 @@ impl ImageReader {
             }
         }
         names.sort_unstable();
-        Ok(names)
+        match names.iter().zip(names.iter().skip(1)).find(|(name, next)| name == next) {
+            Some((twice, _)) => {
+                Err(bad(&self.path, format!("it has two sections {}", twice.as_str())))
+            }
+            None => Ok(names),
+        }
     }
 
     /// A section's messages; none if the image has no such section.

@@ -4,7 +4,7 @@
 use super::field::{Body, Result};
 use crate::codec::{Reader, Writer};
 use crate::error::DecodeError;
-use crate::types::{AclEntry, AclKind, AclScope, XAttr};
+use crate::types::{AclEntry, AclKind, AclScope, XAttr, XAttrNamespace};
 use zerohop_proto::hdfs::{AclEditLogProto, AclEntryProto, XAttrEditLogProto, XAttrProto};
 
 /// Bits of an entry's byte in `OP_ADD` and `OP_MKDIR`: `name 1 | scope 1 | type 2 | permission 3`.
@@ -58,8 +58,19 @@ pub(super) fn put_xattrs(path: Option<&str>, xattrs: &[XAttr], out: &mut Writer<
 
 pub(super) fn get_xattrs(from: &mut Reader<'_>) -> Result<(String, Vec<XAttr>)> {
     let proto: XAttrEditLogProto = from.proto()?;
-    let xattrs = proto.x_attrs.into_iter().map(XAttr::from).collect();
+    let xattrs = proto.x_attrs.into_iter().map(xattr).collect::<Result<_>>()?;
     Ok((proto.src.unwrap_or_default(), xattrs))
+}
+
+/// Decodes an attribute. Fails if its namespace is unknown, because it would be lost under another one.
+fn xattr(proto: XAttrProto) -> Result<XAttr> {
+    match XAttrNamespace::known(proto.namespace) {
+        Some(_) => Ok(proto.into()),
+        None => Err(DecodeError::Value {
+            what: "namespace of an extended attribute",
+            value: proto.namespace.into(),
+        }),
+    }
 }
 
 /// A path's access-control list as it is now, the entries of the mode included.

@@ -76,7 +76,7 @@ impl NameStorage {
         let recovered = self.recover_unfinalized_segments()?.0;
         let (image_txid, path) = self.newest_image()?;
         self.history().check_one_history(image_txid)?;
-        self.replay_image(&path, replay)?;
+        self.replay_image(&path, image_txid, replay)?;
         let last_txid = self.replay_edits(image_txid, i64::MAX, replay)?;
         self.history().check_complete(TxId(known.max(recovered)), TxId(last_txid + 1))?;
         self.report(image_txid, path, last_txid)
@@ -84,7 +84,7 @@ impl NameStorage {
 
     fn load_shared(&self, replay: &mut dyn Replay) -> Result<LoadReport, StorageError> {
         let (image_txid, path) = self.newest_image()?;
-        self.replay_image(&path, replay)?;
+        self.replay_image(&path, image_txid, replay)?;
         let last_txid = match self.replay_edits(image_txid, i64::MAX, replay) {
             Err(StorageError::Journal(error)) => {
                 tracing::warn!("the edits behind image {image_txid} are read later: {error}");
@@ -118,7 +118,7 @@ impl NameStorage {
     /// If they do not reach as far.
     pub fn load_until(&self, txid: i64, replay: &mut dyn Replay) -> Result<(), StorageError> {
         let (image_txid, path) = self.newest_image()?;
-        self.replay_image(&path, replay)?;
+        self.replay_image(&path, image_txid, replay)?;
         match self.replay_edits(image_txid, txid, replay)? {
             last if last < txid => Err(self.history().gap(txid, last + 1)),
             _ => Ok(()),
@@ -131,7 +131,7 @@ impl NameStorage {
     /// If they cannot be read, or one between them is missing.
     pub fn load_finished(&self, replay: &mut dyn Replay) -> Result<LoadReport, StorageError> {
         let (image_txid, path) = self.newest_image()?;
-        self.replay_image(&path, replay)?;
+        self.replay_image(&path, image_txid, replay)?;
         let last_txid = self.replay_edits(image_txid, i64::MAX, replay)?;
         self.report(image_txid, path, last_txid)
     }
@@ -178,14 +178,20 @@ impl NameStorage {
         self.dirs.first().map(|dir| dir.root().to_owned()).unwrap_or_default()
     }
 
+    /// Loads the image at `path`, whose name says that it was taken after `txid`.
+    ///
+    /// # Errors
+    /// Fails if the image cannot be read, says another transaction, or has what would be lost.
     pub(super) fn replay_image(
         &self,
         path: &Path,
+        txid: i64,
         replay: &mut dyn Replay,
     ) -> Result<(), StorageError> {
         let image = ImageReader::open(path)?.with_threads(self.config.image_format.threads);
         // Unknown ones are refused: what is in them would be lost with the next image.
         image.sections()?;
+        image.check_txid(TxId(txid))?;
         let refused = |source| StorageError::Replay { what: path.display().to_string(), source };
         replay.image(&image).map_err(refused)
     }

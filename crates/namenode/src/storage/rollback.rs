@@ -41,7 +41,7 @@ impl RollbackImages<'_> {
         let Some((txid, path)) = self.storage.newest_of(&[ImageKind::Rollback])? else {
             return Err(StorageError::NoRollbackImage { path: self.storage.first_root() });
         };
-        self.storage.replay_image(&path, replay)?;
+        self.storage.replay_image(&path, txid, replay)?;
         self.storage.report(txid, path, txid)
     }
 

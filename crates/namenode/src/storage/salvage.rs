@@ -104,7 +104,7 @@ impl NameStorage {
             }
         }
         let (image_txid, path) = self.newest_image()?;
-        self.replay_image(&path, replay)?;
+        self.replay_image(&path, image_txid, replay)?;
         let mut salvage = Salvage { replay, questions, next: TxId(image_txid + 1), applied: 0 };
         loop {
             let from = salvage.next;

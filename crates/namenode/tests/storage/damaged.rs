@@ -115,3 +115,18 @@ fn what_a_crash_left_is_recovered_too_and_a_missing_segment_is_asked_about() {
     assert!(asked[0].ends_with("We expected txid 1, but got txid 6."), "{asked:?}");
     assert_eq!(report.unwrap().last_txid, 8);
 }
+
+/// An image under the name of another transaction was loaded, and the edits up to that one were left out.
+#[test]
+fn an_image_of_another_transaction_was_loaded() {
+    let directories = two_segments(1);
+    let (storage, _, _) = directories.load().unwrap();
+    storage.save_image(5, image_of(5)).unwrap();
+    drop(storage);
+    let image = |txid: i64, end: &str| directories.path(0, &format!("fsimage_{txid:019}{end}"));
+    fs::rename(image(5, ""), image(7, "")).unwrap();
+    let md5 = fs::read_to_string(image(5, ".md5")).unwrap();
+    fs::write(image(7, ".md5"), md5.replace("0000005", "0000007")).unwrap();
+    fs::remove_file(image(5, ".md5")).unwrap();
+    refused(directories.load(), "up to transaction 5, not up to 7");
+}

@@ -26,28 +26,41 @@ pub(super) struct DecodedInode {
 
 pub(super) fn decode_inode(message: inode::INode, names: &NameReader) -> Result<DecodedInode> {
     let id = InodeId(message.id);
-    let name = String::from_utf8_lossy(message.name());
+    let Ok(name) = std::str::from_utf8(message.name()) else {
+        return Err(format!("inode {id} has a name that is not UTF-8: {:?}", message.name()));
+    };
     if id != InodeId::ROOT && (name.is_empty() || name.contains('/')) {
         return Err(format!("inode {id} has the name {name:?}"));
     }
-    let name = CompactString::from(&*name);
+    let name = CompactString::from(name);
+    let in_inode = |what: String| format!("inode {id} {what}");
     // The body is replaced in each case; this one costs nothing.
     let mut node = Inode::new(id, Permission::default(), Body::Free(NO_SLOT));
     let (mut blocks, mut cut) = (SmallVec::new(), None);
+    let (is_file, is_link, is_directory) =
+        (message.file.is_some(), message.symlink.is_some(), message.directory.is_some());
+    let fits = match message.r#type() {
+        inode::i_node::Type::File => is_file && !is_link && !is_directory,
+        inode::i_node::Type::Symlink => is_link && !is_file && !is_directory,
+        inode::i_node::Type::Directory => is_directory && !is_file && !is_link,
+    };
+    if !fits {
+        return Err(in_inode(format!("says that it is a {:?}, and is not", message.r#type())));
+    }
     if let Some(file) = message.file {
         cut = file.file_uc.as_ref().and_then(truncate_target);
         blocks = fill_file(&mut node, file, names)?;
     } else if let Some(link) = message.symlink {
-        node.permission = names.permission(link.permission());
+        node.permission = names.permission(link.permission()).map_err(in_inode)?;
         node = node.with_times(link.modification_time(), link.access_time());
         node.body = Body::Symlink(Box::new(Symlink { target: link.target().to_vec() }));
     } else {
         let directory = message.directory.unwrap_or_default();
-        node.permission = names.permission(directory.permission());
+        node.permission = names.permission(directory.permission()).map_err(in_inode)?;
         node = node.with_times(directory.modification_time(), directory.access_time());
         node.body = Body::Directory(Box::new(Directory {
-            quota: load_quota(&directory),
-            acl: load_acl(directory.acl, names),
+            quota: load_quota(&directory).map_err(in_inode)?,
+            acl: load_acl(directory.acl, names).map_err(in_inode)?,
             xattrs: load_xattrs(id, directory.x_attrs, names)?,
             ..Directory::default()
         }));
@@ -67,14 +80,18 @@ fn fill_file(
     if message.block_type.is_some_and(|kind| kind != 0) {
         return Err(format!("file {} needs erasure coding, {ADVICE}", node.id));
     }
-    node.permission = names.permission(message.permission());
+    let id = node.id;
+    let in_inode = |what: String| format!("inode {id} {what}");
+    node.permission = names.permission(message.permission()).map_err(in_inode)?;
+    let Ok(replication) = u16::try_from(message.replication()) else {
+        return Err(in_inode(format!("has the replication {}", message.replication())));
+    };
+    let Ok(policy) = u8::try_from(message.storage_policy_id()) else {
+        return Err(in_inode(format!("has the storage policy {}", message.storage_policy_id())));
+    };
     node.set_mtime(message.modification_time());
     node.set_atime(message.access_time());
-    let mut file = File::new(
-        message.replication().min(u32::from(u16::MAX)) as u16,
-        message.preferred_block_size(),
-        message.storage_policy_id() as u8,
-    );
+    let mut file = File::new(replication, message.preferred_block_size(), policy);
     let blocks: SmallVec<[Block; 1]> = message.blocks.iter().map(Block::from).collect();
     blocks.iter().for_each(|block| file.blocks.push(block.id));
     file.set_writer(message.file_uc.map(|writer| Writer {
@@ -82,27 +99,30 @@ fn fill_file(
         client_machine: writer.client_machine().into(),
     }));
     node.body = Body::File(file);
-    node.set_acl(load_acl(message.acl, names));
+    node.set_acl(load_acl(message.acl, names).map_err(in_inode)?);
     node.set_xattrs(load_xattrs(node.id, message.x_attrs, names)?);
     Ok(blocks)
 }
 
-fn load_quota(directory: &inode::INodeDirectory) -> Option<Box<Quota>> {
+fn load_quota(directory: &inode::INodeDirectory) -> Result<Option<Box<Quota>>> {
     let mut limit = Counts { names: -1, space: -1, types: [-1; TYPES] };
     limit.names = directory.ns_quota.map_or(-1, |quota| quota as i64);
     limit.space = directory.ds_quota.map_or(-1, |quota| quota as i64);
     for entry in directory.type_quotas.iter().flat_map(|feature| &feature.quotas) {
-        if let Some(kind) = StorageType::from_number(entry.storage_type) {
-            limit.types[kind as usize] = entry.quota as i64;
-        }
+        let Some(kind) = StorageType::from_number(entry.storage_type) else {
+            return Err(format!("has a quota of the unknown storage type {}", entry.storage_type));
+        };
+        limit.types[kind as usize] = entry.quota as i64;
     }
     let quota = Quota { limit };
-    quota.is_set().then(|| Box::new(quota))
+    Ok(quota.is_set().then(|| Box::new(quota)))
 }
 
-fn load_acl(acl: Option<inode::AclFeatureProto>, names: &NameReader) -> Option<Acl> {
-    let entries: Vec<_> = acl?.entries.iter().map(|bits| names.acl_entry(*bits)).collect();
-    (!entries.is_empty()).then(|| entries.into())
+fn load_acl(acl: Option<inode::AclFeatureProto>, names: &NameReader) -> Result<Option<Acl>> {
+    let entries = acl.map(|feature| feature.entries).unwrap_or_default();
+    let entries: Vec<_> =
+        entries.iter().map(|bits| names.acl_entry(*bits)).collect::<Result<_>>()?;
+    Ok((!entries.is_empty()).then(|| entries.into()))
 }
 
 fn load_xattrs(
@@ -111,7 +131,8 @@ fn load_xattrs(
     names: &NameReader,
 ) -> Result<Vec<XAttr>> {
     let all = xattrs.map(|feature| feature.x_attrs).unwrap_or_default();
-    let all: Vec<_> = all.into_iter().filter_map(|xattr| names.xattr(xattr)).collect();
+    let all: Result<Vec<_>> = all.into_iter().map(|xattr| names.xattr(xattr)).collect();
+    let all = all.map_err(|what| format!("inode {id} {what}"))?;
     match all.iter().find_map(feature_of) {
         Some(feature) => Err(format!("inode {id} needs {feature}, {ADVICE}")),
         None => Ok(all),

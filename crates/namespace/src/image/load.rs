@@ -159,7 +159,7 @@ fn load_names(mut section: SectionReader) -> Result<NameReader> {
     let mut names = NameReader::new(head.mask_bits());
     for _ in 0..head.num_entry() {
         let entry: string_table_section::Entry = section.expect()?;
-        names.names.insert(entry.id(), entry.str().into());
+        names.add(entry.id(), entry.str().into()).map_err(|reason| section.bad(reason))?;
     }
     Ok(names)
 }

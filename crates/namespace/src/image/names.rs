@@ -7,6 +7,9 @@ use hashbrown::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use zerohop_proto::hdfs::fsimage::i_node_section::XAttrCompactProto;
 
+/// The error says what is wrong with the inode or the table that has a number.
+type Result<T> = std::result::Result<T, String>;
+
 /// What a name names; the numbers are the ordinals of Hadoop's managers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameKind {
@@ -99,7 +102,7 @@ pub(super) struct NameReader {
     pub names: HashMap<u32, Arc<str>>,
     /// Numbers of the tree's table for users and groups, by those of the image.
     interned: HashMap<u32, StringId>,
-    /// That of a user or group that the image does not name.
+    /// The tree's number for a user or group without a name.
     unnamed: StringId,
 }
 
@@ -108,9 +111,26 @@ impl NameReader {
         Self { mask_bits, ..Self::default() }
     }
 
-    /// The name of a number; none for 0 and for numbers the table lacks.
-    fn get(&self, kind: NameKind, id: u32) -> Option<Arc<str>> {
-        self.names.get(&(id | self.mask(kind)?)).cloned()
+    /// Adds an entry of the table.
+    ///
+    /// # Errors
+    /// Fails if the number has another name already.
+    pub(super) fn add(&mut self, id: u32, name: Arc<str>) -> Result<()> {
+        match self.names.insert(id, name.clone()) {
+            Some(other) if other != name => {
+                Err(format!("its string table has two names with number {id}: {other}, {name}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the name of a number.
+    ///
+    /// # Errors
+    /// Fails if the table lacks it: what has the name would be lost.
+    fn get(&self, kind: NameKind, id: u32) -> Result<Arc<str>> {
+        let found = self.mask(kind).and_then(|mask| self.names.get(&(id | mask)));
+        found.cloned().ok_or_else(|| unknown(kind, id))
     }
 
     /// The bits of a kind. Images from before layout -65 have one number space for all kinds.
@@ -136,17 +156,21 @@ impl NameReader {
         self.interned = named.map(|(id, name)| (*id, intern(name))).collect();
     }
 
-    pub(super) fn permission(&self, bits: u64) -> Permission {
+    pub(super) fn permission(&self, bits: u64) -> Result<Permission> {
         let id = |kind, number: u32| {
+            // Apache's NameNode writes 0 for an owner that is null.
+            if number == 0 {
+                return Ok(self.unnamed);
+            }
             let known = self.mask(kind).and_then(|mask| self.interned.get(&(number | mask)));
-            known.copied().unwrap_or(self.unnamed)
+            known.copied().ok_or_else(|| unknown(kind, number))
         };
-        let user = id(NameKind::User, (bits >> 40) as u32);
-        let group = id(NameKind::Group, (bits >> 16 & 0xff_ffff) as u32);
-        Permission::new(user, group, bits as u16)
+        let user = id(NameKind::User, (bits >> 40) as u32)?;
+        let group = id(NameKind::Group, (bits >> 16 & 0xff_ffff) as u32)?;
+        Ok(Permission::new(user, group, bits as u16))
     }
 
-    pub(super) fn acl_entry(&self, bits: u32) -> AclEntry {
+    pub(super) fn acl_entry(&self, bits: u32) -> Result<AclEntry> {
         let kind = match bits >> 3 & 3 {
             0 => AclKind::User,
             1 => AclKind::Group,
@@ -155,21 +179,33 @@ impl NameReader {
         };
         let id = bits >> 6 & 0xff_ffff;
         let name = match kind {
-            AclKind::User if id != 0 => self.get(NameKind::User, id),
-            AclKind::Group if id != 0 => self.get(NameKind::Group, id),
+            AclKind::User if id != 0 => Some(self.get(NameKind::User, id)?),
+            AclKind::Group if id != 0 => Some(self.get(NameKind::Group, id)?),
             _ => None,
         };
         let scope = if bits >> 5 & 1 == 1 { AclScope::Default } else { AclScope::Access };
-        AclEntry { scope, kind, name, permission: (bits & 7) as u8 }
+        Ok(AclEntry { scope, kind, name, permission: (bits & 7) as u8 })
     }
 
-    pub(super) fn xattr(&self, proto: XAttrCompactProto) -> Option<XAttr> {
-        let number = proto.name >> 30 | (proto.name >> 5 & 1) << 2;
+    pub(super) fn xattr(&self, proto: XAttrCompactProto) -> Result<XAttr> {
+        let number = (proto.name >> 30 | (proto.name >> 5 & 1) << 2) as i32;
+        let namespace = XAttrNamespace::known(number).ok_or_else(|| {
+            format!("has an extended attribute of the unknown namespace {number}")
+        })?;
         let name = self.get(NameKind::XAttr, proto.name >> 6 & 0xff_ffff)?;
         // A copy: the message's memory is shared with many others, and would stay allocated.
         let value = proto.value.as_deref().map(Bytes::copy_from_slice);
-        Some(XAttr { namespace: XAttrNamespace::from_number(number as i32), name, value })
+        Ok(XAttr { namespace, name, value })
     }
+}
+
+fn unknown(kind: NameKind, id: u32) -> String {
+    let kind = match kind {
+        NameKind::User => "user",
+        NameKind::Group => "group",
+        NameKind::XAttr => "extended attribute",
+    };
+    format!("has a name that the string table lacks: {kind} {id}")
 }
 
 #[cfg(test)]
@@ -196,11 +232,38 @@ mod tests {
             strings.push(name.to_owned());
             strings.len() as StringId - 1
         });
-        assert_eq!(reader.acl_entry(acl), entry);
-        assert_eq!(reader.xattr(compact), Some(xattr));
-        let owner = reader.permission(permission);
+        assert_eq!(reader.acl_entry(acl), Ok(entry));
+        assert_eq!(reader.xattr(compact), Ok(xattr));
+        let owner = reader.permission(permission).unwrap();
         let name = |id: StringId| strings[id as usize].as_str();
         assert_eq!((name(owner.user()), name(owner.group())), ("u", "staff"));
         assert_eq!(owner.mode(), 0o1755);
+    }
+
+    /// An unknown user became the owner "", an unknown attribute was lost, and the next image was saved without them.
+    #[test]
+    fn numbers_that_the_table_lacks_were_names_without_letters() {
+        let mut reader = NameReader::new(MASK_BITS);
+        let of = |kind: NameKind, id: u32| (kind as u32) << (32 - MASK_BITS) | id;
+        for kind in [NameKind::User, NameKind::Group, NameKind::XAttr] {
+            reader.add(of(kind, 1), "n".into()).unwrap();
+        }
+        reader.intern(|name| name.len() as StringId);
+        let permission = |user: u64, group: u64| reader.permission(user << 40 | group << 16);
+        assert!(permission(1, 1).is_ok());
+        assert_eq!(permission(0, 1).unwrap().user(), 0, "Apache's null");
+        assert!(permission(2, 1).unwrap_err().contains("lacks: user 2"));
+        assert!(permission(1, 2).unwrap_err().contains("lacks: group 2"));
+        // USER, GROUP and MASK with name 2.
+        assert!(reader.acl_entry(2 << 6).unwrap_err().contains("lacks: user 2"));
+        assert!(reader.acl_entry(2 << 6 | 1 << 3).unwrap_err().contains("lacks: group 2"));
+        assert_eq!(reader.acl_entry(2 << 3).unwrap().name, None);
+        let xattr = |name: u32| reader.xattr(XAttrCompactProto { name, value: None });
+        assert_eq!(&*xattr(1 << 6).unwrap().name, "n");
+        assert!(xattr(2 << 6).unwrap_err().contains("lacks: extended attribute 2"));
+        assert!(xattr(0).unwrap_err().contains("lacks: extended attribute 0"));
+        assert!(xattr(1 << 6 | 1 << 5 | 1 << 30).unwrap_err().contains("unknown namespace 5"));
+        assert!(reader.add(of(NameKind::User, 1), "n".into()).is_ok());
+        assert!(reader.add(of(NameKind::User, 1), "m".into()).unwrap_err().contains("two names"));
     }
 }

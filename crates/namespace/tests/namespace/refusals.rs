@@ -19,6 +19,8 @@ struct Image {
     snapshots: SnapshotSection,
     /// Last days of tokens, beside one key.
     tokens: Vec<u64>,
+    /// A change of the root directory's message.
+    change: Option<fn(&mut inode::INode)>,
 }
 
 const NOW_MS: u64 = 1_000_000;
@@ -55,12 +57,14 @@ impl Image {
             inode::XAttrFeatureProto { x_attrs: vec![entry] }
         });
         let directory = inode::INodeDirectory { x_attrs, ..Default::default() };
-        out.message(&inode::INode {
+        let mut message = inode::INode {
             r#type: inode::i_node::Type::Directory as i32,
             id: root,
             directory: Some(directory),
             ..Default::default()
-        })?;
+        };
+        self.change.inspect(|change| change(&mut message));
+        out.message(&message)?;
         out.end(SectionName::Inode).unwrap();
         out.message(&self.snapshots)?;
         out.end(SectionName::Snapshot).unwrap();
@@ -116,6 +120,50 @@ fn images_with_what_would_be_lost_are_refused() {
     ] {
         let refusal = image.load().map(drop).unwrap_err();
         assert!(refusal.contains(wanted) && refusal.contains("-saveNamespace"), "{refusal}");
+    }
+}
+
+fn directory(message: &mut inode::INode) -> &mut inode::INodeDirectory {
+    message.directory.as_mut().unwrap()
+}
+
+/// The loader used to replace or drop what it did not know. An owner became "", an attribute was gone, and a file without a
+/// body became a directory.
+#[test]
+fn an_image_lost_information_silently() {
+    let changes: [(fn(&mut inode::INode), &str); 7] = [
+        (|root| directory(root).permission = Some(9 << 40), "lacks: user 9"),
+        (|root| directory(root).permission = Some(9 << 16), "lacks: group 9"),
+        (
+            |root| {
+                let entries = vec![9 << 6 | 7];
+                directory(root).acl = Some(inode::AclFeatureProto { entries });
+            },
+            "lacks: user 9",
+        ),
+        (
+            |root| {
+                let x_attrs = vec![inode::XAttrCompactProto { name: 9 << 6, value: None }];
+                directory(root).x_attrs = Some(inode::XAttrFeatureProto { x_attrs });
+            },
+            "lacks: extended attribute 9",
+        ),
+        (
+            |root| {
+                let quota = inode::QuotaByStorageTypeEntryProto { storage_type: 77, quota: 1 };
+                let quotas = vec![quota];
+                directory(root).type_quotas =
+                    Some(inode::QuotaByStorageTypeFeatureProto { quotas });
+            },
+            "unknown storage type 77",
+        ),
+        (|root| root.r#type = inode::i_node::Type::File as i32, "says that it is a File"),
+        (|root| root.name = Some(b"\xff".to_vec().into()), "not UTF-8"),
+    ];
+    for (change, wanted) in changes {
+        let refusal = Image { change: Some(change), ..Image::default() }.load().map(drop);
+        let refusal = refusal.unwrap_err();
+        assert!(refusal.contains(wanted) && refusal.contains("inode 16385"), "{refusal}");
     }
 }
 
