@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::journal::Journal;
 use crate::settings::{Settings, check_journal_id};
 use crate::status::Figures;
+use crate::storage;
 use crate::worker::Worker;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -90,7 +91,7 @@ impl Journals {
             return Ok(Arc::clone(journal));
         }
         let root = self.settings.root(id, service);
-        if !root.join("current").is_dir() && !root.join("previous.tmp").is_dir() {
+        if !storage::exists(&root) {
             return Err(Error::NotFormatted { journal: id.to_owned() });
         }
         self.start(open, id, &root)

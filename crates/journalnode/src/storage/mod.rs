@@ -19,6 +19,7 @@ mod number;
 mod upgrade;
 mod version;
 
+pub(crate) use upgrade::exists;
 pub(crate) use number::{CommittedTxid, PersistentNumber};
 pub use version::StorageInfo;
 

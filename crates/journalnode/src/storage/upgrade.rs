@@ -13,6 +13,11 @@ use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
 use zerohop_daemon::storage::{self, FileError};
 
+/// Returns `true` if a directory belongs to a journal that was formatted, also in the middle of an upgrade or rollback.
+pub(crate) fn exists(root: &Path) -> bool {
+    ["current", "previous"].iter().chain(&TEMPORARY).any(|name| root.join(name).is_dir())
+}
+
 /// Where the files from before an upgrade are.
 pub(super) fn previous(root: &Path) -> PathBuf {
     root.join("previous")
@@ -70,8 +75,47 @@ pub(super) fn roll_back(root: &Path) -> Result<()> {
     remove_directory(&removed)
 }
 
+/// Directories that exist while a step is in progress, at most one at a time.
+const TEMPORARY: [&str; 4] = ["previous.tmp", "removed.tmp", "finalized.tmp", "lastcheckpoint.tmp"];
+
+/// Refuses directories that contradict each other (`StorageDirectory.analyzeStorage`); changes nothing.
+fn check_consistent(root: &Path) -> Result<()> {
+    let has = |name: &str| root.join(name).exists();
+    let (is_whole, has_previous) = (has("current/VERSION"), has("previous"));
+    let refuse = |name: &str, reason: &str| {
+        let advice = "keep a copy of the directory, and move away what is out of date";
+        Err(Error::Unreadable { path: root.join(name), reason: format!("{reason}; {advice}") })
+    };
+    let mut found = TEMPORARY.into_iter().filter(|name| has(name));
+    let temporary = found.next();
+    if let (Some(_), Some(other)) = (temporary, found.next()) {
+        return refuse(other, "another step was interrupted as well");
+    }
+    match temporary {
+        None if has_previous && !is_whole => refuse("previous", "current has no VERSION"),
+        Some("removed.tmp") if is_whole == has_previous => {
+            refuse("removed.tmp", "exactly one of current and previous must exist")
+        }
+        Some(name @ ("previous.tmp" | "finalized.tmp")) if has_previous => {
+            refuse(name, "previous also exists")
+        }
+        Some("previous.tmp") if !is_whole && !has("previous.tmp/VERSION") => {
+            refuse("previous.tmp", "neither current nor this directory has a VERSION")
+        }
+        Some("finalized.tmp") if !is_whole => refuse("finalized.tmp", "current has no VERSION"),
+        Some("lastcheckpoint.tmp") => {
+            refuse("lastcheckpoint.tmp", "no JournalNode makes such a directory")
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Completes what a crash interrupted, or takes it back where the new directory was not complete.
+///
+/// # Errors
+/// Fails with the directory that contradicts another one.
 pub(super) fn complete_interrupted(root: &Path) -> Result<()> {
+    check_consistent(root)?;
     let current = root.join("current");
     let is_whole = current.join("VERSION").exists();
     let kept = root.join("previous.tmp");
@@ -92,4 +136,46 @@ pub(super) fn complete_interrupted(root: &Path) -> Result<()> {
         }
     }
     remove_directory(&root.join("finalized.tmp"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// Directories that contradict each other were guessed at: one of them was deleted, or replaced another one.
+    #[test]
+    fn contradicting_directories_were_guessed_at() {
+        for (names, refused) in [
+            (&["previous.tmp"][..], None),
+            (&["current", "previous.tmp"], None),
+            (&["current", "previous"], None),
+            (&["removed.tmp", "previous"], None),
+            (&["current", "removed.tmp"], None),
+            (&["current", "finalized.tmp"], None),
+            (&["previous"], Some("previous")),
+            (&["previous", "previous.tmp"], Some("previous.tmp")),
+            (&["current", "previous", "finalized.tmp"], Some("finalized.tmp")),
+            (&["finalized.tmp"], Some("finalized.tmp")),
+            (&["removed.tmp"], Some("removed.tmp")),
+            (&["current", "removed.tmp", "previous"], Some("removed.tmp")),
+            (&["current", "removed.tmp", "previous.tmp"], Some("removed.tmp")),
+            (&["lastcheckpoint.tmp"], Some("lastcheckpoint.tmp")),
+        ] {
+            let directory = tempfile::tempdir().unwrap();
+            let root = directory.path();
+            for name in names {
+                fs::create_dir(root.join(name)).unwrap();
+                fs::write(root.join(name).join("VERSION"), name).unwrap();
+            }
+            match (complete_interrupted(root), refused) {
+                (Ok(()), None) => assert!(root.join("current/VERSION").exists(), "{names:?}"),
+                (Err(Error::Unreadable { path, .. }), Some(name)) => {
+                    assert_eq!(path, root.join(name), "{names:?}");
+                    assert!(names.iter().all(|name| root.join(name).join("VERSION").exists()));
+                }
+                (result, _) => panic!("{names:?}: {result:?}"),
+            }
+        }
+    }
 }
