@@ -1,5 +1,5 @@
 //! `failing-disk`: runs a program whose writes, or reads and writes, below a directory fail, as on a
-//! broken disk.
+//! broken disk, or that is killed at one of them.
 
 use clap::Parser;
 use std::path::PathBuf;
@@ -22,6 +22,12 @@ struct Options {
     /// Calls that read fail too
     #[arg(long)]
     reads: bool,
+    /// Only calls for paths that contain this text
+    #[arg(long, default_value = "")]
+    containing: String,
+    /// Kill the process group before the first call that would fail
+    #[arg(long)]
+    kill: bool,
     /// EIO, ENOSPC or EROFS
     #[arg(long, default_value = "EIO", value_parser = errno)]
     errno: i32,
@@ -40,7 +46,7 @@ fn errno(name: &str) -> Result<i32, String> {
 }
 
 fn main() -> ExitCode {
-    let Options { below, after, count, reads, errno, program } = Options::parse();
+    let Options { below, after, count, reads, containing, kill, errno, program } = Options::parse();
     let Some((program, arguments)) = program.split_first() else { return ExitCode::FAILURE };
     // The kernel names open files by their real paths.
     let real = below.canonicalize().unwrap_or_else(|_| below.clone());
@@ -54,7 +60,14 @@ fn main() -> ExitCode {
         if !path.starts_with(&below) && !path.starts_with(&real) {
             return None;
         }
+        if !path.to_string_lossy().contains(&containing) {
+            return None;
+        }
         calls += 1;
+        if kill && calls > after {
+            // SAFETY: kill takes no pointers.
+            unsafe { libc::kill(0, libc::SIGKILL) };
+        }
         (calls > after && calls - after <= count).then_some(errno)
     });
     eprintln!("failing-disk: {} of {calls} calls failed", calls.saturating_sub(after).min(count));

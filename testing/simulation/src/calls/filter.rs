@@ -40,8 +40,14 @@ const OPENS: &[(libc::c_long, u32)] = &[
 ];
 
 /// Calls that read files.
-const READS: &[libc::c_long] =
+pub const READS: &[libc::c_long] =
     &[libc::SYS_read, libc::SYS_pread64, libc::SYS_readv, libc::SYS_preadv, libc::SYS_sendfile];
+
+/// Calls that give a file another name, besides `linkat`.
+pub const LINKS: &[libc::c_long] = &[
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_link,
+];
 
 /// Receives the calls of the threads that are under the filter, and answers them.
 pub struct Listener(OwnedFd);
@@ -67,11 +73,10 @@ impl Waiting {
 }
 
 impl Listener {
-    /// Puts the calling thread, and every thread that it starts from now on, under the filter, which
-    /// asks about reads as well if that is wanted.
-    pub fn install(with_reads: bool) -> io::Result<Self> {
-        let reads = if with_reads { READS } else { &[] };
-        let program = program(&[ASKED, reads].concat());
+    /// Puts the calling thread, and every thread that it starts from now on, under the filter, which also asks about
+    /// the calls of `more`.
+    pub fn install(more: &[libc::c_long]) -> io::Result<Self> {
+        let program = program(&[ASKED, more].concat());
         let filter = libc::sock_fprog {
             len: program.len() as libc::c_ushort,
             filter: program.as_ptr().cast_mut(),
@@ -194,7 +199,7 @@ mod tests {
         std::fs::write(&read, "bytes").unwrap();
         let (send, receive) = mpsc::channel();
         let worker = std::thread::spawn(move || {
-            send.send(Listener::install(false)).unwrap();
+            send.send(Listener::install(&[])).unwrap();
             File::open(&read).unwrap();
             File::create(&created).unwrap();
         });

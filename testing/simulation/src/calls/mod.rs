@@ -111,7 +111,7 @@ pub fn observe<T: Send>(
     std::thread::scope(|scope| {
         let (send, receive) = mpsc::channel();
         let worker = scope.spawn(move || {
-            let installed = Listener::install(false);
+            let installed = Listener::install(&[]);
             let is_installed = installed.is_ok();
             let _ = send.send(installed);
             drop(send);

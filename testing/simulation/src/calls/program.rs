@@ -1,6 +1,6 @@
 //! A whole program under observation, for tests of its behaviour when a disk fails.
 
-use super::filter::Listener;
+use super::filter::{LINKS, Listener, READS};
 use super::{Caller, Waiting, file_of};
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -33,7 +33,8 @@ pub fn observe_program(
         let (send, receive) = mpsc::channel();
         // The kernel's parent-death signal follows this thread, which waits for the program.
         let starter = scope.spawn(move || {
-            let installed = Listener::install(with_reads);
+            let reads = if with_reads { READS } else { &[] };
+            let installed = Listener::install(&[LINKS, reads].concat());
             let is_installed = installed.is_ok();
             let _ = send.send(installed);
             drop(send);
@@ -71,6 +72,13 @@ fn path_of(caller: &mut Caller, waiting: &Waiting) -> io::Result<Option<PathBuf>
         | libc::SYS_readv
         | libc::SYS_preadv => file_of(waiting, 0),
         libc::SYS_sendfile => file_of(waiting, 1),
+        libc::SYS_linkat => {
+            caller.path(waiting, waiting.argument(2), waiting.argument(3)).map(Some)
+        }
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_link => {
+            caller.path(waiting, libc::AT_FDCWD as u32 as u64, waiting.argument(1)).map(Some)
+        }
         _ => Ok(caller.decode(waiting)?.and_then(|call| call.path().map(Path::to_owned))),
     }
 }
@@ -78,6 +86,18 @@ fn path_of(caller: &mut Caller, waiting: &Waiting) -> io::Result<Option<PathBuf>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_new_name_of_a_link_is_asked_about() {
+        let directory = tempfile::tempdir().unwrap();
+        let (old, new) = (directory.path().join("old"), directory.path().join("new"));
+        std::fs::write(&old, "bytes").unwrap();
+        let mut command = Command::new("ln");
+        command.args([&old, &new]).stderr(std::process::Stdio::null());
+        let fails = |path: &Path| (path == new).then_some(libc::EIO);
+        assert!(!observe_program(command, false, fails).unwrap().success());
+        assert!(!new.exists());
+    }
 
     #[test]
     fn reads_fail_only_where_that_is_asked_for() {

@@ -1,5 +1,7 @@
 //! Directories change hands: a stopped node of one kind opens as the other kind, and back again.
 
+mod states;
+
 use zerohop_interop::Kind::{Apache, Ours};
 use zerohop_interop::script::swap::run;
 use zerohop_interop::script::viewers::{Seen, look};
