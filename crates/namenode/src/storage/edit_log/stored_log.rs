@@ -113,6 +113,7 @@ mod tests {
     use zerohop_journal::image::{ImageReader, SectionName};
     use zerohop_journal::op::{AllowSnapshot, EditOp, Record};
     use zerohop_journal::types::RpcIds;
+    use zerohop_proto::hdfs::fsimage::NameSystemSection;
 
     struct Nothing;
 
@@ -134,6 +135,7 @@ mod tests {
         let dirs: Vec<_> = ["a", "b"].iter().map(|name| root.path().join(name)).collect();
         let config = StorageConfig::new(dirs.clone());
         NameStorage::format(config.clone(), FormatOptions::default(), |_, image| {
+            image.message(&NameSystemSection { transaction_id: Some(0), ..Default::default() })?;
             image.end(SectionName::NsInfo)?;
             Ok(())
         })
