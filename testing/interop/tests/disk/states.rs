@@ -52,18 +52,18 @@ const UPGRADE: [Phase; 6] = [
         left: &["current", "previous.tmp"],
         settled: &["current", "previous"],
     },
-    // No VERSION is there, and then an empty one.
+    // After it has opened the old VERSION, the new one does not exist yet, and then it is empty.
     Phase {
         options: &[],
         at: "/current/VERSION",
-        after: 0,
+        after: 1,
         left: &["current", "previous.tmp"],
         settled: &["current", "previous"],
     },
     Phase {
         options: &[],
         at: "/current/VERSION",
-        after: 1,
+        after: 2,
         left: &["current", "previous.tmp"],
         settled: &["current", "previous"],
     },
@@ -80,8 +80,9 @@ const UPGRADE: [Phase; 6] = [
 const ROLLBACK: [Phase; 2] = [
     Phase {
         options: &["-rollback"],
+        // It opens the VERSION there first.
         at: "/previous",
-        after: 0,
+        after: 1,
         left: &["previous", "removed.tmp"],
         settled: &["current"],
     },
