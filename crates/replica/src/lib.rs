@@ -61,3 +61,5 @@ mod recover_test;
 mod replica_test;
 #[cfg(test)]
 mod storage_state_test;
+#[cfg(test)]
+mod transition_test;

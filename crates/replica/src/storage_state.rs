@@ -139,8 +139,7 @@ impl<'a> StorageRoot<'a> {
             }
             "removed.tmp" if has_version => Ok(StorageState::CompleteRollback),
             "removed.tmp" if !self.is_bare("current")? => {
-                Err(self
-                    .contradiction("current", "it has no VERSION, and removed.tmp exists"))
+                Err(self.contradiction("current", "it has no VERSION, and removed.tmp exists"))
             }
             "removed.tmp" => {
                 self.check_restorable(temporary)?;

@@ -1,26 +1,26 @@
 //! Every combination of directories that `Storage.analyzeStorage` tells apart, for volumes and block pools.
 
-use crate::{Place, Pool, PoolVersion, StartOptions, Volume, delete_pool, is_pool_empty};
+use crate::{Place, Pool, PoolVersion, StartOptions, Volume};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use zerohop_wire::{Block, BlockId, DataChecksum, GenerationStamp, meta_header};
 
-const POOL: &str = "BP-1-127.0.0.1-2";
-const OLD: i64 = 2;
-const NEW: i64 = 3;
-const BLOCKS: usize = 5;
+pub(crate) const POOL: &str = "BP-1-127.0.0.1-2";
+pub(crate) const OLD: i64 = 2;
+pub(crate) const NEW: i64 = 3;
+pub(crate) const BLOCKS: usize = 5;
 
-fn version(ctime: i64) -> PoolVersion {
+pub(crate) fn version(ctime: i64) -> PoolVersion {
     PoolVersion { pool_id: POOL.to_owned(), namespace_id: 7, ctime }
 }
 
 /// A volume with a block pool of some replicas that Apache's DataNode is taken to have left.
-struct Home {
-    directory: tempfile::TempDir,
+pub(crate) struct Home {
+    pub(crate) directory: tempfile::TempDir,
 }
 
 impl Home {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let home = Self { directory: tempfile::tempdir().unwrap() };
         let pool = home.open(OLD).unwrap();
         for id in 1..=BLOCKS {
@@ -30,26 +30,26 @@ impl Home {
         home
     }
 
-    fn volume(&self) -> Result<Volume, String> {
+    pub(crate) fn volume(&self) -> Result<Volume, String> {
         let mut volume = Volume::open(self.directory.path()).map_err(|e| e.to_string())?;
         volume.claim("CID-1", "uuid-1").map_err(|e| e.to_string())?;
         Ok(volume)
     }
 
-    fn open(&self, ctime: i64) -> Result<Pool, String> {
+    pub(crate) fn open(&self, ctime: i64) -> Result<Pool, String> {
         self.open_with(ctime, false)
     }
 
-    fn open_with(&self, ctime: i64, rolls_back: bool) -> Result<Pool, String> {
+    pub(crate) fn open_with(&self, ctime: i64, rolls_back: bool) -> Result<Pool, String> {
         let options = StartOptions { rolls_back, ..StartOptions::default() };
         self.volume()?.open_pool_with(&version(ctime), options).map_err(|e| e.to_string())
     }
 
-    fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.directory.path().join("current").join(POOL)
     }
 
-    fn rename(&self, from: &str, to: &str) {
+    pub(crate) fn rename(&self, from: &str, to: &str) {
         fs::rename(self.root().join(from), self.root().join(to)).unwrap();
     }
 
@@ -66,6 +66,13 @@ impl Home {
         fs::create_dir_all(to.join("rbw")).unwrap();
     }
 
+    /// Does what an upgrade does, except that it links three replicas only.
+    fn upgrade(&self, ctime: i64) {
+        self.rename("current", "previous");
+        self.link("previous", 3);
+        self.write_version("current", ctime);
+    }
+
     fn write_version(&self, directory: &str, ctime: i64) {
         let path = self.root().join(directory).join("VERSION");
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -73,7 +80,7 @@ impl Home {
     }
 
     /// Returns the names of the pool's directories, except for `tmp`.
-    fn directories(&self) -> Vec<String> {
+    pub(crate) fn directories(&self) -> Vec<String> {
         let entries = fs::read_dir(self.root()).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         let mut names: Vec<_> = names.filter(|name| name != "tmp").collect();
@@ -109,7 +116,7 @@ fn put(pool: &Pool, id: i64, place: Place) {
     fs::write(pool.meta_path(&block, place), meta).unwrap();
 }
 
-fn count(pool: &Pool) -> (usize, usize) {
+pub(crate) fn count(pool: &Pool) -> (usize, usize) {
     let found = pool.scan().unwrap();
     for replica in &found.finalized {
         pool.open(&replica.block, Place::Finalized).unwrap().verify().unwrap();
@@ -127,22 +134,20 @@ enum Outcome {
 use Outcome::{Opens, Refuses};
 
 /// A name of a state, the function that makes it, the NameNode's cTime, true for a start with `-rollback`, and the result.
-type Row = (&'static str, fn(&Home), i64, bool, Outcome);
+type Row = (&'static str, fn(&Home), (i64, bool), Outcome);
 
 const ROWS: &[Row] = &[
-    ("ready", |_| (), OLD, false, Opens(BLOCKS, &["current"])),
+    ("ready", |_| (), (OLD, false), Opens(BLOCKS, &["current"])),
     (
         "previous.tmp without current: it was made new, and all replicas were gone",
         |home| home.rename("current", "previous.tmp"),
-        OLD,
-        false,
+        (OLD, false),
         Opens(BLOCKS, &["current"]),
     ),
     (
         "previous.tmp without current, the NameNode is upgraded",
         |home| home.rename("current", "previous.tmp"),
-        NEW,
-        false,
+        (NEW, false),
         Opens(BLOCKS, &["current", "previous"]),
     ),
     (
@@ -151,8 +156,7 @@ const ROWS: &[Row] = &[
             home.rename("current", "previous.tmp");
             home.link("previous.tmp", 2);
         },
-        OLD,
-        false,
+        (OLD, false),
         Opens(BLOCKS, &["current"]),
     ),
     (
@@ -161,8 +165,7 @@ const ROWS: &[Row] = &[
             home.rename("current", "previous.tmp");
             fs::create_dir(home.root().join("current")).unwrap();
         },
-        NEW,
-        false,
+        (NEW, false),
         Opens(BLOCKS, &["current", "previous"]),
     ),
     (
@@ -172,8 +175,7 @@ const ROWS: &[Row] = &[
             home.link("previous.tmp", BLOCKS);
             home.write_version("current", NEW);
         },
-        NEW,
-        false,
+        (NEW, false),
         Opens(BLOCKS, &["current", "previous"]),
     ),
     (
@@ -183,8 +185,7 @@ const ROWS: &[Row] = &[
             home.link("previous.tmp", BLOCKS);
             fs::write(home.root().join("current/VERSION"), b"").unwrap();
         },
-        NEW,
-        false,
+        (NEW, false),
         Opens(BLOCKS, &["current", "previous"]),
     ),
     (
@@ -194,8 +195,7 @@ const ROWS: &[Row] = &[
             home.link("previous.tmp", 0);
             home.write_version("current", OLD);
         },
-        OLD,
-        false,
+        (OLD, false),
         Opens(BLOCKS, &["current"]),
     ),
     (
@@ -206,8 +206,7 @@ const ROWS: &[Row] = &[
             let own = home.root().join("current/finalized/subdir0/subdir0/blk_9");
             fs::write(own, b"data").unwrap();
         },
-        OLD,
-        false,
+        (OLD, false),
         Refuses("blocks that are not in previous.tmp"),
     ),
     (
@@ -216,8 +215,7 @@ const ROWS: &[Row] = &[
             home.rename("current", "previous.tmp");
             fs::remove_file(home.root().join("previous.tmp/VERSION")).unwrap();
         },
-        OLD,
-        false,
+        (OLD, false),
         Refuses("previous.tmp"),
     ),
     (
@@ -228,48 +226,31 @@ const ROWS: &[Row] = &[
             let text = fs::read_to_string(&path).unwrap();
             fs::write(&path, text.replace("-57", "-56")).unwrap();
         },
-        OLD,
-        false,
+        (OLD, false),
         Refuses("upgrade it with Apache's DataNode first"),
     ),
     (
         "the NameNode is upgraded: replicas went on in place, and a rollback of it found them deleted",
         |_| (),
-        NEW,
-        false,
+        (NEW, false),
         Opens(BLOCKS, &["current", "previous"]),
     ),
     (
         "an upgrade that is not finalized, and the next one",
-        |home| {
-            home.rename("current", "previous");
-            home.link("previous", 3);
-            home.write_version("current", OLD);
-        },
-        NEW,
-        false,
+        |home| home.upgrade(OLD),
+        (NEW, false),
         Opens(3, &["current", "previous"]),
     ),
     (
         "previous and current",
-        |home| {
-            home.rename("current", "previous");
-            home.link("previous", 3);
-            home.write_version("current", NEW);
-        },
-        NEW,
-        false,
+        |home| home.upgrade(NEW),
+        (NEW, false),
         Opens(3, &["current", "previous"]),
     ),
     (
         "previous and current, with -rollback",
-        |home| {
-            home.rename("current", "previous");
-            home.link("previous", 3);
-            home.write_version("current", NEW);
-        },
-        OLD,
-        true,
+        |home| home.upgrade(NEW),
+        (OLD, true),
         Opens(BLOCKS, &["current"]),
     ),
     (
@@ -280,27 +261,22 @@ const ROWS: &[Row] = &[
             home.link("previous", 3);
             home.write_version("current", NEW);
         },
-        OLD,
-        true,
+        (OLD, true),
         Refuses("its cTime 3 is newer than the NameNode's, 2"),
     ),
     (
         "previous and trash, with -rollback",
         |home| {
-            home.rename("current", "previous");
-            home.link("previous", 3);
-            home.write_version("current", NEW);
+            home.upgrade(NEW);
             fs::create_dir(home.root().join("trash")).unwrap();
         },
-        OLD,
-        true,
+        (OLD, true),
         Refuses("trash also exists"),
     ),
     (
         "previous without current",
         |home| home.rename("current", "previous"),
-        OLD,
-        false,
+        (OLD, false),
         Refuses("previous: current has no VERSION"),
     ),
     (
@@ -309,8 +285,7 @@ const ROWS: &[Row] = &[
             home.rename("current", "previous");
             home.link("previous", 3);
         },
-        OLD,
-        false,
+        (OLD, false),
         Refuses("previous: current has no VERSION"),
     ),
     (
@@ -319,15 +294,13 @@ const ROWS: &[Row] = &[
             home.rename("current", "previous.tmp");
             fs::create_dir(home.root().join("previous")).unwrap();
         },
-        OLD,
-        false,
+        (OLD, false),
         Refuses("previous.tmp: previous also exists"),
     ),
     (
         "removed.tmp and current",
         |home| fs::create_dir(home.root().join("removed.tmp")).unwrap(),
-        OLD,
-        false,
+        (OLD, false),
         Opens(BLOCKS, &["current"]),
     ),
     (
@@ -338,20 +311,16 @@ const ROWS: &[Row] = &[
             home.write_version("current", OLD);
             home.rename("current", "previous");
         },
-        OLD,
-        false,
+        (OLD, false),
         Opens(BLOCKS, &["current", "previous"]),
     ),
     (
         "removed.tmp and previous, without current, with -rollback",
         |home| {
-            home.rename("current", "previous");
-            home.link("previous", 3);
-            home.write_version("current", NEW);
+            home.upgrade(NEW);
             home.rename("current", "removed.tmp");
         },
-        OLD,
-        true,
+        (OLD, true),
         Opens(BLOCKS, &["current"]),
     ),
     (
@@ -360,15 +329,13 @@ const ROWS: &[Row] = &[
             fs::create_dir(home.root().join("removed.tmp")).unwrap();
             fs::create_dir(home.root().join("previous")).unwrap();
         },
-        OLD,
-        false,
+        (OLD, false),
         Refuses("removed.tmp: both current and previous exist"),
     ),
     (
         "removed.tmp alone",
         |home| home.rename("current", "removed.tmp"),
-        OLD,
-        false,
+        (OLD, false),
         Refuses("removed.tmp: neither current nor previous"),
     ),
     (
@@ -378,22 +345,19 @@ const ROWS: &[Row] = &[
             fs::create_dir(home.root().join("previous")).unwrap();
             home.link("removed.tmp", 3);
         },
-        OLD,
-        false,
+        (OLD, false),
         Refuses("current: it has no VERSION, and removed.tmp exists"),
     ),
     (
         "finalized.tmp and current: it kept the space of deleted blocks for ever",
         |home| fs::create_dir_all(home.root().join("finalized.tmp/finalized/subdir0")).unwrap(),
-        OLD,
-        false,
+        (OLD, false),
         Opens(BLOCKS, &["current"]),
     ),
     (
         "finalized.tmp without current: Apache's DataNode deletes it and then stops",
         |home| home.rename("current", "finalized.tmp"),
-        OLD,
-        false,
+        (OLD, false),
         Refuses("finalized.tmp: current has no VERSION"),
     ),
     (
@@ -402,8 +366,7 @@ const ROWS: &[Row] = &[
             fs::create_dir(home.root().join("finalized.tmp")).unwrap();
             fs::create_dir(home.root().join("previous")).unwrap();
         },
-        OLD,
-        false,
+        (OLD, false),
         Refuses("finalized.tmp: previous also exists"),
     ),
     (
@@ -412,15 +375,13 @@ const ROWS: &[Row] = &[
             fs::create_dir(home.root().join("lastcheckpoint.tmp")).unwrap();
             fs::create_dir(home.root().join("previous.checkpoint")).unwrap();
         },
-        OLD,
-        false,
+        (OLD, false),
         Opens(BLOCKS, &["current", "previous.checkpoint"]),
     ),
     (
         "lastcheckpoint.tmp without current",
         |home| home.rename("current", "lastcheckpoint.tmp"),
-        OLD,
-        false,
+        (OLD, false),
         Opens(BLOCKS, &["current"]),
     ),
     (
@@ -429,22 +390,19 @@ const ROWS: &[Row] = &[
             home.rename("current", "previous.tmp");
             fs::create_dir(home.root().join("removed.tmp")).unwrap();
         },
-        OLD,
-        false,
+        (OLD, false),
         Refuses("removed.tmp: previous.tmp also exists"),
     ),
     (
         "current without VERSION: it was taken for a pool of this NameNode",
         |home| fs::remove_file(home.root().join("current/VERSION")).unwrap(),
-        OLD,
-        false,
+        (OLD, false),
         Refuses("current: it holds files but no VERSION"),
     ),
     (
         "current.tmp without current",
         |home| home.rename("current", "current.tmp"),
-        OLD,
-        false,
+        (OLD, false),
         Refuses("current.tmp: current has no VERSION"),
     ),
     (
@@ -454,8 +412,7 @@ const ROWS: &[Row] = &[
                 fs::create_dir_all(home.root().join(name).join("finalized")).unwrap();
             }
         },
-        OLD,
-        false,
+        (OLD, false),
         Opens(BLOCKS, &["current"]),
     ),
     (
@@ -465,8 +422,7 @@ const ROWS: &[Row] = &[
             fs::create_dir(&detach).unwrap();
             fs::write(detach.join("blk_7"), b"data").unwrap();
         },
-        OLD,
-        false,
+        (OLD, false),
         Opens(BLOCKS, &["current"]),
     ),
     (
@@ -477,15 +433,13 @@ const ROWS: &[Row] = &[
             fs::write(home.root().join("current/VERSION.tmp"), b"#").unwrap();
             fs::write(home.root().join("current/VERSION"), b"").unwrap();
         },
-        OLD,
-        false,
+        (OLD, false),
         Opens(0, &["current"]),
     ),
     (
         "current is newer than the NameNode",
         |home| home.write_version("current", NEW),
-        OLD,
-        false,
+        (OLD, false),
         Refuses("its cTime is 3, the NameNode's is 2"),
     ),
 ];
@@ -494,7 +448,7 @@ const ROWS: &[Row] = &[
 /// DataNode deleted the others later.
 #[test]
 fn every_state_of_a_block_pool_is_completed_or_refused_by_name() {
-    for (name, make, ctime, rolls_back, outcome) in ROWS {
+    for (name, make, (ctime, rolls_back), outcome) in ROWS {
         let home = Home::new();
         make(&home);
         let before = home.files();
@@ -516,135 +470,4 @@ fn every_state_of_a_block_pool_is_completed_or_refused_by_name() {
             (Err(error), Opens(..)) => panic!("{name}: {error}"),
         }
     }
-}
-
-/// A start is killed after each of its steps in turn: the next start has all replicas.
-#[test]
-fn an_upgrade_and_a_rollback_may_be_cut_at_every_step() {
-    use std::cell::Cell;
-    use std::panic::{AssertUnwindSafe, catch_unwind};
-    struct Killed;
-    let mut cuts = 0;
-    for (ctime, rolls_back) in [(NEW, false), (OLD, true)] {
-        for step in 1.. {
-            let home = Home::new();
-            if rolls_back {
-                assert_eq!(count(&home.open(NEW).unwrap()), (BLOCKS, 1));
-                fs::remove_dir_all(home.root().join("current/finalized")).unwrap();
-            }
-            let left = Cell::new(step);
-            let answered = || {
-                left.set(left.get() - 1);
-                if left.get() == 0 {
-                    std::panic::resume_unwind(Box::new(Killed));
-                }
-            };
-            let volume = home.volume().unwrap();
-            let options = StartOptions { rolls_back, answered: &answered };
-            let start = AssertUnwindSafe(|| volume.open_pool_with(&version(ctime), options));
-            let Err(cut) = catch_unwind(start) else { break };
-            assert!(cut.is::<Killed>());
-            drop(volume);
-            cuts += 1;
-            let pool = home.open_with(ctime, rolls_back).unwrap();
-            assert_eq!(count(&pool), (BLOCKS, 1), "cut after {step}");
-            let kept: &[_] = if rolls_back { &["current"] } else { &["current", "previous"] };
-            assert_eq!(home.directories(), kept, "cut after {step}");
-        }
-    }
-    assert!(cuts > 20, "{cuts}");
-}
-
-/// The replicas of an upgrade share their files with `previous`.
-#[test]
-fn an_upgrade_is_rolled_back_or_finalized() {
-    let home = Home::new();
-    let pool = home.open(NEW).unwrap();
-    assert_eq!(count(&pool), (BLOCKS, 1));
-    let block = Block { id: BlockId(1), stamp: GenerationStamp(1001), len: 4 };
-    pool.discard(&block, Place::Finalized).unwrap();
-    assert_eq!(count(&pool), (BLOCKS - 1, 1));
-    drop(pool);
-    let pool = home.open_with(OLD, true).unwrap();
-    assert_eq!((count(&pool), home.directories()), ((BLOCKS, 1), vec!["current".to_owned()]));
-    drop(pool);
-    let pool = home.open(NEW).unwrap();
-    pool.trash().finalize_upgrade().unwrap();
-    pool.trash().finalize_upgrade().unwrap();
-    assert_eq!((count(&pool), home.directories()), ((BLOCKS, 1), vec!["current".to_owned()]));
-    assert!(home.open(OLD).is_err());
-}
-
-fn opened(root: &Path) -> Result<String, String> {
-    let mut volume = Volume::open(root).map_err(|e| e.to_string())?;
-    volume.claim("CID-1", "uuid-1").map_err(|e| e.to_string())?;
-    Ok(volume.storage_id().to_owned())
-}
-
-/// A volume whose `current` an upgrade had renamed was formatted, with another storage id.
-#[test]
-fn an_interrupted_volume_was_formatted() {
-    let make = || {
-        let directory = tempfile::tempdir().unwrap();
-        let id = opened(directory.path()).unwrap();
-        (directory, id)
-    };
-    for temporary in ["previous.tmp", "lastcheckpoint.tmp"] {
-        let (directory, id) = make();
-        fs::rename(directory.path().join("current"), directory.path().join(temporary)).unwrap();
-        assert_eq!(opened(directory.path()).unwrap(), id, "{temporary}");
-        assert!(!directory.path().join(temporary).exists());
-    }
-    for (names, text) in [
-        (&["previous"][..], "previous: current has no VERSION"),
-        (&["removed.tmp"], "removed.tmp: neither"),
-        (&["finalized.tmp"], "finalized.tmp: current has no VERSION"),
-        (&["previous.tmp", "previous"], "previous.tmp: previous also exists"),
-    ] {
-        let (directory, _) = make();
-        let root = directory.path();
-        fs::rename(root.join("current"), root.join(names[0])).unwrap();
-        names[1..].iter().for_each(|name| fs::create_dir(root.join(name)).unwrap());
-        let error = opened(root).unwrap_err();
-        assert!(error.contains(text), "{error}");
-        assert!(!root.join("current").exists());
-    }
-    let (directory, _) = make();
-    fs::write(directory.path().join("storage"), [0; 4]).unwrap();
-    assert!(opened(directory.path()).unwrap_err().contains("storage: it is from a release"));
-    let (directory, id) = make();
-    fs::create_dir_all(directory.path().join("finalized.tmp/subdir0")).unwrap();
-    assert_eq!(opened(directory.path()).unwrap(), id);
-    assert!(!directory.path().join("finalized.tmp").exists());
-}
-
-#[test]
-fn a_volume_from_before_federation_is_finalized_and_not_rolled_back() {
-    let home = Home::new();
-    let previous = home.directory.path().join("previous/subdir0");
-    fs::create_dir_all(&previous).unwrap();
-    fs::create_dir(home.directory.path().join("blocksBeingWritten")).unwrap();
-    assert!(home.open_with(OLD, true).unwrap_err().contains("with -rollback"));
-    assert!(home.open(OLD).is_ok());
-    assert!(crate::finalize_volume_upgrade(home.directory.path()).unwrap());
-    assert!(!crate::finalize_volume_upgrade(home.directory.path()).unwrap());
-    assert!(!home.directory.path().join("blocksBeingWritten").exists());
-    assert_eq!(count(&home.open(OLD).unwrap()), (BLOCKS, 1));
-}
-
-/// A pool whose replicas an upgrade had moved away counted as empty, and was deleted without force.
-#[test]
-fn a_pool_in_the_middle_of_an_upgrade_was_empty() {
-    for name in ["previous", "previous.tmp", "removed.tmp", "lastcheckpoint.tmp", "trash"] {
-        let home = Home::new();
-        home.rename("current", name);
-        assert!(!is_pool_empty(home.directory.path(), POOL).unwrap(), "{name}");
-    }
-    let home = Home::new();
-    fs::remove_dir_all(home.root().join("current/finalized")).unwrap();
-    fs::remove_dir_all(home.root().join("current/rbw")).unwrap();
-    fs::create_dir(home.root().join("previous")).unwrap();
-    assert!(is_pool_empty(home.directory.path(), POOL).unwrap());
-    delete_pool(home.directory.path(), POOL).unwrap();
-    assert!(!home.root().exists());
 }

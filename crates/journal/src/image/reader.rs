@@ -65,7 +65,7 @@ impl ImageReader {
         LayoutVersion(self.summary.layout_version as i32)
     }
 
-    /// Refuses an image whose last transaction is not `expected`, the one of its file name or of an upload request.
+    /// Refuses an image whose last transaction is not `expected`, which its file name or an upload request states.
     /// Otherwise the edits between the two would be applied twice, or not at all.
     ///
     /// # Errors

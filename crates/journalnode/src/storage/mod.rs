@@ -19,8 +19,8 @@ mod number;
 mod upgrade;
 mod version;
 
-pub(crate) use upgrade::exists;
 pub(crate) use number::{CommittedTxid, PersistentNumber};
+pub(crate) use upgrade::exists;
 pub use version::StorageInfo;
 
 use crate::error::{Error, Result};

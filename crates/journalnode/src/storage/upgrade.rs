@@ -13,7 +13,8 @@ use crate::error::{Error, Result};
 use std::path::{Path, PathBuf};
 use zerohop_daemon::storage::{self, FileError};
 
-/// Returns `true` if a directory belongs to a journal that was formatted, also in the middle of an upgrade or rollback.
+/// Returns `true` if a directory belongs to a journal that was formatted. The journal may be in the middle of an upgrade
+/// or rollback.
 pub(crate) fn exists(root: &Path) -> bool {
     ["current", "previous"].iter().chain(&TEMPORARY).any(|name| root.join(name).is_dir())
 }
