@@ -41,10 +41,23 @@ fn static_name(full_name: &str) -> String {
     full_name.trim_start_matches('.').replace('.', "__")
 }
 
+/// Returns the variant of `Element` for a repeated field of this type.
+fn element(of: Type) -> &'static str {
+    match of {
+        Type::Message | Type::Group => "Message",
+        Type::String => "Text",
+        Type::Bytes => "Bytes",
+        Type::Double | Type::Fixed64 | Type::Sfixed64 => "Fixed8",
+        Type::Float | Type::Fixed32 | Type::Sfixed32 => "Fixed4",
+        _ => "Varint",
+    }
+}
+
 fn shape_of(message: &DescriptorProto, parent: &str, module: &[String], out: &mut String) {
     let full_name = format!("{parent}.{}", message.name());
     let mut required = String::new();
     let mut messages = String::new();
+    let mut repeated = String::new();
     for field in &message.field {
         if field.label() == Label::Required {
             write!(required, "({}, \"{}\"), ", field.number(), field.name()).expect("to a String");
@@ -53,13 +66,18 @@ fn shape_of(message: &DescriptorProto, parent: &str, module: &[String], out: &mu
             let name = static_name(field.type_name());
             write!(messages, "({}, &{name}), ", field.number()).expect("to a String");
         }
+        if field.label() == Label::Repeated {
+            let element = element(field.r#type());
+            write!(repeated, "({}, Element::{element}), ", field.number()).expect("to a String");
+        }
     }
     let path = module.join("::");
     let rust_name = message.name().to_upper_camel_case();
     writeln!(
         out,
         "#[allow(non_upper_case_globals)]\npub(crate) static {id}: Shape = Shape {{ name: \"{short}\", \
-         required: &[{required}], messages: &[{messages}] }};\n\
+         size: size_of::<{path}::{rust_name}>(), required: &[{required}], messages: &[{messages}], \
+         repeated: &[{repeated}] }};\n\
          impl Checked for {path}::{rust_name} {{ fn shape() -> &'static Shape {{ &{id} }} }}",
         id = static_name(&full_name),
         short = message.name(),

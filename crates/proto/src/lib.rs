@@ -5,7 +5,9 @@
 
 mod shape;
 
-pub use shape::{Checked, InvalidMessage, Shape, decode, decode_delimited};
+pub use shape::{
+    Checked, Element, InvalidMessage, Measured, Shape, decode, decode_delimited, measure,
+};
 
 #[allow(missing_docs, clippy::all)]
 mod generated {
@@ -17,6 +19,6 @@ pub use generated::hadoop::{common, fs, hdfs};
 #[allow(clippy::all)]
 mod shapes {
     use crate::generated::hadoop;
-    use crate::shape::{Checked, Shape};
+    use crate::shape::{Checked, Element, Shape};
     include!(concat!(env!("OUT_DIR"), "/shapes.rs"));
 }
