@@ -11,6 +11,7 @@
 pub mod http;
 pub mod listen;
 pub mod log_limiter;
+pub mod machines;
 pub mod metrics;
 pub mod process;
 pub mod process_log;

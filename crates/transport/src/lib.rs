@@ -10,7 +10,6 @@
 pub mod domain;
 pub mod groups;
 pub mod login;
-pub mod machines;
 pub mod net;
 pub mod reconfigure;
 pub mod rpc;
@@ -18,3 +17,5 @@ pub mod rpc;
 pub mod shm;
 pub mod trace;
 pub mod waits;
+
+pub use zerohop_daemon::machines;

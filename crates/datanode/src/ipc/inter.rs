@@ -11,7 +11,7 @@ use zerohop_proto::hdfs::{
     UpdateReplicaUnderRecoveryRequestProto, UpdateReplicaUnderRecoveryResponseProto,
 };
 use zerohop_transport::rpc::server::{
-    CallContext, Reply, RpcService, decode_param, no_such_method,
+    CallContext, Reply, RpcService, decode_charged, decode_param, no_such_method,
 };
 use zerohop_wire::block_report::ReplicaState;
 use zerohop_wire::{BlockId, ExtendedBlock, GenerationStamp};
@@ -37,7 +37,7 @@ impl RpcService for InterProtocol {
 
     fn call(self: Arc<Self>, context: CallContext, method: &str, param: Bytes) -> Reply {
         match method {
-            "initReplicaRecovery" => match decode_param(param) {
+            "initReplicaRecovery" => match decode_charged(&context, param) {
                 Ok(request) => on_thread(move || {
                     self.check(&context, "initReplicaRecovery")?;
                     init(&self.node, &request)

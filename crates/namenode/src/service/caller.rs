@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use zerohop_namespace::OpContext;
 use zerohop_transport::groups::GroupList;
-use zerohop_transport::rpc::server::CallContext;
+use zerohop_transport::rpc::server::{CallContext, CallMemory};
 use zerohop_wire::{CallerIdentity, RpcIds};
 
 /// Who calls, from where, and which call it is.
@@ -32,6 +32,7 @@ pub(crate) fn http_context(identity: CallerIdentity, remote: SocketAddr) -> Call
         caller_context: None,
         trace_id: None,
         connection_protocol: "".into(),
+        memory: CallMemory::default(),
     }
 }
 

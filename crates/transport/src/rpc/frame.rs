@@ -43,17 +43,25 @@ impl fmt::Display for BadLength {
 
 impl std::error::Error for BadLength {}
 
-/// Takes the next whole frame off `buffer`; `None` until it has arrived, and then `buffer` has room
-/// for more of it.
-pub fn take(buffer: &mut BytesMut, length_max: usize) -> Result<Option<Bytes>, BadLength> {
+/// Returns the length of the next frame with its prefix, or `None` until the prefix has arrived.
+///
+/// # Errors
+/// Fails if the length is negative or exceeds `length_max`.
+pub fn whole_len(buffer: &[u8], length_max: usize) -> Result<Option<usize>, BadLength> {
     let Some(prefix) = buffer.first_chunk::<PREFIX>() else {
         return Ok(None);
     };
     let length = i32::from_be_bytes(*prefix);
-    let whole = match usize::try_from(length) {
-        Ok(bytes) if bytes <= length_max => PREFIX + bytes,
-        _ => return Err(BadLength { length, length_max }),
-    };
+    match usize::try_from(length) {
+        Ok(bytes) if bytes <= length_max => Ok(Some(PREFIX + bytes)),
+        _ => Err(BadLength { length, length_max }),
+    }
+}
+
+/// Takes the next whole frame off `buffer`; `None` until it has arrived, and then `buffer` has room
+/// for more of it.
+pub fn take(buffer: &mut BytesMut, length_max: usize) -> Result<Option<Bytes>, BadLength> {
+    let Some(whole) = whole_len(buffer, length_max)? else { return Ok(None) };
     if buffer.len() < whole {
         buffer.reserve((whole - buffer.len()).min(GROWTH));
         return Ok(None);

@@ -1,5 +1,6 @@
 //! Connections that keep a server waiting, take no answers, or are too many.
 
+use super::server::decode_charged;
 use super::*;
 use crate::login::User;
 use bytes::{Bytes, BytesMut};
@@ -13,6 +14,8 @@ use zerohop_conf::Conf;
 use zerohop_proto::common::{
     IpcConnectionContextProto, RequestHeaderProto, RpcRequestHeaderProto, UserInformationProto,
 };
+use zerohop_proto::hdfs::datanode::{HeartbeatRequestProto, SlowPeerReportProto};
+use zerohop_wire::JavaException;
 
 /// Bytes of an answer.
 const ANSWER_LEN: usize = 1 << 20;
@@ -34,7 +37,18 @@ impl RpcService for Large {
         1
     }
 
-    fn call(self: Arc<Self>, _: CallContext, _: &str, _: Bytes) -> Reply {
+    fn call(self: Arc<Self>, context: CallContext, method: &str, param: Bytes) -> Reply {
+        if method == "beat" {
+            let beat = decode_charged::<HeartbeatRequestProto>(&context, param);
+            let peers = beat.map(|beat| beat.slow_peers.len().to_string());
+            return match peers {
+                Ok(count) => Reply::message(&UserInformationProto {
+                    effective_user: Some(count),
+                    real_user: None,
+                }),
+                Err(exception) => Reply::exception(exception),
+            };
+        }
         self.calls.fetch_add(1, Ordering::Relaxed);
         let text = "x".repeat(ANSWER_LEN);
         Reply::message(&UserInformationProto { effective_user: Some(text), real_user: None })
@@ -174,4 +188,138 @@ async fn connections_were_not_limited() {
     assert_eq!(answer.effective_user().len(), ANSWER_LEN);
     let limit = ServerOptions::from_conf(&Conf::new(), 0, 1).unwrap().connections_max;
     assert!(limit > 0 && limit < usize::MAX, "{limit}");
+}
+
+/// Frames of at most 4 MB; one address may have two of them, and a third one while others wait. Connections may be silent as
+/// long as they like.
+const SMALL: [(&str, &str); 4] = [
+    ("ipc.maximum.data.length", "4194304"),
+    ("zerohop.ipc.server.request.memory.max", "16m"),
+    ("zerohop.ipc.server.handshake.timeout.ms", "0"),
+    ("ipc.client.connection.idle-scan-interval.ms", "20"),
+];
+const SHARE: usize = 12 << 20;
+
+fn client(server: &RpcServer) -> RpcClient {
+    let (user, options) = (User::new("ann"), ClientOptions::default());
+    RpcClient::new(server.local_addr(), "test.Large", 1, &user, options)
+}
+
+/// The introduction, and all of a frame of `len` bytes but its last one.
+fn unfinished(len: usize) -> Vec<u8> {
+    let mut sent = introduction().to_vec();
+    sent.extend_from_slice(&(len as u32).to_be_bytes());
+    sent.resize(sent.len() + len - 1, 0);
+    sent
+}
+
+async fn until(what: &str, is_so: impl Fn() -> bool) {
+    let end = std::time::Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(std::time::Instant::now() < end, "no {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Twelve silent connections held 1.2 GB: a frame as large as any was buffered before it was known whose it is.
+#[tokio::test]
+async fn large_frames_were_buffered_before_the_connection_context() {
+    let (server, _) = server_with(&SMALL);
+    let mut sent = preamble::SIMPLE.to_vec();
+    sent.extend_from_slice(&(100_000_u32).to_be_bytes());
+    for _ in 0..12 {
+        closed(connect(&server, &sent).await).await;
+    }
+    assert_eq!(server.request_memory(), 0);
+    let mut context = introduction();
+    frame::put(&mut context, &header(special_call::SASL), Some(&vec![0; 100_000]));
+    closed(connect(&server, &context).await).await;
+}
+
+/// Each connection buffered a frame of its own, without a sum.
+#[tokio::test]
+async fn frames_of_many_connections_had_no_bound_together() {
+    let (server, service) = server_with(&SMALL);
+    let mut silent = Vec::new();
+    for _ in 0..12 {
+        let mut stream = TcpStream::connect(server.local_addr()).await.unwrap();
+        silent.push(tokio::spawn(async move {
+            // Those that find no room are not read.
+            _ = stream.write_all(&unfinished(4 << 20)).await;
+            std::future::pending::<()>().await;
+        }));
+    }
+    until("full share", || server.request_memory() >= 8 << 20).await;
+    assert!(server.request_memory() <= SHARE, "{}", server.request_memory());
+
+    // Small calls go on. A large one goes on when there is room again.
+    let client = client(&server);
+    let nothing = UserInformationProto::default();
+    let _: UserInformationProto = client.call("large", &nothing).await.unwrap();
+    let large = UserInformationProto { effective_user: Some("x".repeat(3 << 20)), real_user: None };
+    let waits = tokio::spawn(async move {
+        client.call::<_, UserInformationProto>("large", &large).await.is_ok()
+    });
+    assert!(server.request_memory() <= SHARE);
+    assert_eq!(service.calls.load(Ordering::Relaxed), 1);
+    silent.iter().for_each(|task| task.abort());
+    assert!(tokio::time::timeout(PATIENCE, waits).await.unwrap().unwrap());
+    until("room", || server.request_memory() == 0).await;
+}
+
+/// Whoever holds room for a request must send the request, and a byte now and then is none.
+#[tokio::test]
+async fn a_byte_now_and_then_held_the_room_for_a_frame() {
+    let (server, _) = server_with(&[SMALL[0], SMALL[1], SHORT]);
+    let mut stream = connect(&server, &unfinished(3 << 20)[..2 << 20]).await;
+    until("charge", || server.request_memory() > 0).await;
+    let (mut receiving, mut sending) = stream.split();
+    let trickle = async {
+        while sending.write_all(b"x").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let mut rest = Vec::new();
+    tokio::select! {
+        () = trickle => {}
+        _ = receiving.read_to_end(&mut rest) => {}
+        () = tokio::time::sleep(PATIENCE) => panic!("it is still open"),
+    }
+    until("room", || server.request_memory() == 0).await;
+}
+
+/// 60 MB of empty messages decoded to 2.7 GB.
+#[tokio::test]
+async fn requests_were_decoded_whatever_memory_that_took() {
+    let (server, _) = server_with(&SMALL);
+    let beat = |count| HeartbeatRequestProto {
+        slow_peers: vec![SlowPeerReportProto::default(); count],
+        ..HeartbeatRequestProto::default()
+    };
+    let client = client(&server);
+    let decoded: UserInformationProto = client.call("beat", &beat(30_000)).await.unwrap();
+    assert_eq!(decoded.effective_user(), "30000");
+    let refused = client.call::<_, UserInformationProto>("beat", &beat(60_000)).await.unwrap_err();
+    assert_eq!(refused.remote_kind(), Some(JavaException::RpcServer), "{refused}");
+    assert!(refused.to_string().contains("zerohop.ipc.server.request.memory.max"), "{refused}");
+
+    let silent = connect(&server, &unfinished(4 << 20)).await;
+    until("charge", || server.request_memory() >= 4 << 20).await;
+    let later = client.call::<_, UserInformationProto>("beat", &beat(30_000)).await.unwrap_err();
+    assert_eq!(later.remote_kind(), Some(JavaException::Retriable), "{later}");
+    drop(silent);
+    until("room", || server.request_memory() == 0).await;
+    let _: UserInformationProto = client.call("beat", &beat(30_000)).await.unwrap();
+}
+
+#[test]
+fn room_for_less_than_two_frames_is_refused() {
+    let mut conf = Conf::new();
+    let max = |conf: &Conf| ServerOptions::from_conf(conf, 0, 1).map(|it| it.request_memory_max);
+    assert_eq!(max(&conf).unwrap(), 512 << 20);
+    conf.set("zerohop.ipc.server.request.memory.max", "256m");
+    assert_eq!(max(&conf).unwrap(), 256 << 20);
+    conf.set("zerohop.ipc.server.request.memory.max", "255m");
+    let refused = max(&conf).unwrap_err().to_string();
+    assert!(refused.contains("zerohop.ipc.server.request.memory.max"), "{refused}");
 }

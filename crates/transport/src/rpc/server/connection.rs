@@ -1,30 +1,33 @@
 //! One connection's task.
 
 use super::alignment::Admission;
+use super::budget::CallMemory;
 use super::contact::{Contact, Progress};
 use super::counters::UserConnection;
 use super::dispatch::Services;
 use super::fair::Place;
 use super::handshake::{Handshake, Step};
+use super::intake::{Arrival, Intake};
+use super::opening::open;
 use super::request;
 use super::response::{self, Answered, Failure};
 use super::service::{CallContext, Reply};
 use super::shared::{Call, Shared};
 use super::trace::trace_id;
 use super::waiting::Waiting;
-use crate::rpc::frame;
-use crate::rpc::preamble::{self, Preamble};
+use crate::rpc::frame::{self, BadLength};
+use crate::rpc::preamble;
 use crate::rpc::{spans, special_call};
 use bytes::{Bytes, BytesMut};
 use std::future::{Future, poll_fn};
 use std::io;
 use std::net::SocketAddr;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::time::Interval;
 use zerohop_proto::common::rpc_request_header_proto::OperationProto;
@@ -33,11 +36,8 @@ use zerohop_proto::common::{RpcKindProto, RpcRequestHeaderProto, RpcResponseHead
 use zerohop_system::clock;
 use zerohop_wire::{CallerContext, RemoteException, RpcIds, TraceContext};
 
-/// Room for a read, renewed when less than [`READ_ROOM_MIN`] of it is left: calls that wait keep
-/// their part of the buffer, so that each renewal is an allocation. A larger frame gets more.
-const READ_ROOM: usize = 16 << 10;
-/// A usual call fits several times.
-const READ_ROOM_MIN: usize = 2 << 10;
+/// Largest frame before the connection context: what proves an identity takes a few KB.
+const HANDSHAKE_FRAME_LEN_MAX: usize = 64 << 10;
 /// Answers are sent before more calls are taken once there are this many bytes of them.
 const FLUSH_AT: usize = 1 << 20;
 
@@ -58,7 +58,7 @@ pub(super) async fn serve(mut stream: TcpStream, remote: SocketAddr, shared: &Ar
         remote,
         host: remote.ip().to_canonical().to_string().into(),
         handshake: Handshake::new(auth),
-        input: BytesMut::new(),
+        input: Intake::new(&shared.budget, remote.ip()),
         output: BytesMut::new(),
         waiting: Waiting::new(shared),
         authorizing: None,
@@ -94,46 +94,12 @@ fn log_closed(shared: &Shared, remote: SocketAddr, reason: &str) {
     }
 }
 
-/// Reads the preamble; `None` where the connection was refused with an answer.
-async fn open(
-    stream: &mut TcpStream,
-    remote: SocketAddr,
-) -> io::Result<Option<preamble::AuthProtocol>> {
-    let mut bytes = [0; preamble::LEN];
-    stream.read_exact(&mut bytes).await?;
-    let mut answer = BytesMut::new();
-    match preamble::parse(bytes) {
-        Preamble::Rpc(auth) => return Ok(Some(auth)),
-        Preamble::Http => answer.extend_from_slice(preamble::HTTP_ANSWER.as_bytes()),
-        Preamble::WrongVersion(version) => {
-            tracing::warn!(
-                "Version mismatch from {remote}. Expected version: {}. Actual version: {version}",
-                preamble::VERSION
-            );
-            response::put_version_mismatch(&mut answer, version);
-        }
-        Preamble::UnknownAuth(auth) => {
-            tracing::warn!("Unknown auth protocol:{auth} from {remote}");
-            let message = format!("Unknown auth protocol:{}", auth as i8);
-            let failure = Failure::fatal(RpcErrorCodeProto::FatalUnauthorized, message);
-            let call = Answered { call_id: special_call::SASL, ..Answered::unknown() };
-            response::put_failure(&mut answer, call, &failure);
-        }
-    }
-    // What is left unread would turn the close into a reset, which can overtake the answer.
-    let mut rest = [0; 4096];
-    let _ = stream.try_read(&mut rest);
-    stream.write_all(&answer).await?;
-    stream.shutdown().await?;
-    Ok(None)
-}
-
 /// What a connection's task goes on for.
 enum Event {
     /// `output` has answers of calls that waited.
     Answers,
-    /// So many bytes were read.
-    Read(usize),
+    /// More of a request, or the end.
+    Arrived(Arrival),
     /// Time to look whether the connection is idle.
     Scan,
 }
@@ -146,7 +112,7 @@ struct Connection {
     remote: SocketAddr,
     host: Arc<str>,
     handshake: Handshake,
-    input: BytesMut,
+    input: Intake,
     output: BytesMut,
     waiting: Waiting,
     /// Says whether a proxy user may act for another; nothing is read meanwhile.
@@ -184,13 +150,13 @@ impl Connection {
             if !took_all && !self.must_wait() {
                 continue;
             }
-            if took_all && self.input.capacity() - self.input.len() < READ_ROOM_MIN {
-                self.input.reserve(READ_ROOM);
-            }
             match poll_fn(|context| self.poll_event(context, stream, took_all, &mut scan)).await? {
                 Event::Answers => {}
-                Event::Read(0) => return Ok(()),
-                Event::Read(_) => self.contact.heard(clock::now()),
+                Event::Arrived(Arrival::End) => return Ok(()),
+                Event::Arrived(Arrival::Bytes { is_progress: true }) => {
+                    self.contact.heard(clock::now());
+                }
+                Event::Arrived(Arrival::Bytes { .. } | Arrival::Room) => {}
                 Event::Scan if self.is_idle() => return Ok(()),
                 Event::Scan => {
                     if let Some(reason) = self.overdue() {
@@ -218,9 +184,8 @@ impl Connection {
         if !self.output.is_empty() {
             return Poll::Ready(Ok(Event::Answers));
         }
-        if may_read && let Poll::Ready(read) = pin!(stream.read_buf(&mut self.input)).poll(context)
-        {
-            return Poll::Ready(read.map(Event::Read));
+        if may_read && let Poll::Ready(arrival) = self.input.poll_read(context, stream) {
+            return Poll::Ready(arrival.map(Event::Arrived));
         }
         scan.poll_tick(context).map(|_| Ok(Event::Scan))
     }
@@ -228,18 +193,34 @@ impl Connection {
     /// Serves the calls that have arrived; `false` when some are left because too many wait or too
     /// many answers have piled up.
     fn take_frames(&mut self) -> io::Result<bool> {
-        let length_max = self.shared.options.frame_len_max;
         while !self.closing {
             if self.output.len() >= FLUSH_AT || self.must_wait() || self.authorizing.is_some() {
                 return Ok(false);
             }
-            match frame::take(&mut self.input, length_max) {
+            match self.input.take_frame(self.frame_len_max()) {
                 Ok(Some(frame)) => self.serve_frame(frame),
                 Ok(None) => return Ok(true),
-                Err(bad) => return Err(io::Error::new(io::ErrorKind::InvalidData, bad)),
+                Err(bad) => return Err(self.refusal(bad)),
             }
         }
         Ok(true)
+    }
+
+    /// Returns the largest frame that the peer may send: a small one until the server knows who it is.
+    fn frame_len_max(&self) -> usize {
+        let max = self.shared.options.frame_len_max;
+        if self.handshake.peer().is_ok() { max } else { max.min(HANDSHAKE_FRAME_LEN_MAX) }
+    }
+
+    fn refusal(&self, bad: BadLength) -> io::Error {
+        let is_early = bad.length > 0 && self.handshake.peer().is_err();
+        let reason = match is_early {
+            true => {
+                format!("{bad}, which is {HANDSHAKE_FRAME_LEN_MAX} before the connection context.")
+            }
+            false => bad.to_string(),
+        };
+        io::Error::new(io::ErrorKind::InvalidData, reason)
     }
 
     /// Whether the server has too many waiting calls and this connection some of them. One that has
@@ -274,9 +255,12 @@ impl Connection {
 
     /// Why this connection has kept the server waiting for too long, if it has.
     fn overdue(&self) -> Option<&'static str> {
+        // What is charged is held from others, whatever else the connection waits for.
+        let owes_rest = self.waiting.is_empty() || self.input.is_charged() && !self.must_wait();
         let progress = match (self.handshake.peer(), self.input.is_empty()) {
             (Err(_), _) => Progress::Unknown,
-            (Ok(_), false) if self.waiting.is_empty() => Progress::PartOfRequest,
+            (Ok(_), false) if self.input.is_starved() => Progress::Starved,
+            (Ok(_), false) if owes_rest => Progress::PartOfRequest,
             (Ok(_), _) => Progress::WholeRequests,
         };
         self.contact.overdue(clock::now(), progress, &self.shared.options)
@@ -348,6 +332,10 @@ impl Connection {
         call.retry_count = header.retry_count();
         check_header(&header)?;
         if header.call_id < 0 {
+            // Decoding them is not charged.
+            if frame.len() > HANDSHAKE_FRAME_LEN_MAX {
+                return Err(invalid(format!("{} bytes of handshake", frame.len())));
+            }
             return self.serve_special(header.call_id, frame);
         }
         call.client_id = header.client_id.clone();
@@ -397,6 +385,7 @@ impl Connection {
             self.check_backlog()?;
         }
         let trace_id = header.trace_info.as_ref().and_then(trace_id);
+        let memory = CallMemory::of(param.len(), || self.input.new_charge());
         let context = CallContext {
             identity: peer.identity.clone(),
             ids: RpcIds::new(&header.client_id, header.call_id),
@@ -408,6 +397,7 @@ impl Connection {
                 .map(|c| CallerContext { context: c.context.into(), signature: c.signature }),
             trace_id: trace_id.clone(),
             connection_protocol: Arc::clone(&peer.protocol),
+            memory: memory.clone(),
         };
         let activity = &self.shared.activity;
         let parent = header.trace_info.as_ref().and_then(TraceContext::of_rpc);
@@ -433,7 +423,7 @@ impl Connection {
             }
             Err(exception) => Reply::Now(Err(exception)),
         };
-        self.take_reply(Answered { running: Some(running), ..call.clone() }, reply);
+        self.take_reply(Answered { running: Some(running), memory, ..call.clone() }, reply);
         Ok(())
     }
 

@@ -17,6 +17,8 @@ pub(super) enum Progress {
     Unknown,
     /// A request whose end has not arrived.
     PartOfRequest,
+    /// A part of a request for whose rest the server has no room.
+    Starved,
     /// Whole requests.
     WholeRequests,
 }
@@ -49,6 +51,10 @@ impl Contact {
             Progress::Unknown => is_past(self.opened).then_some("it did not say who it is"),
             Progress::PartOfRequest => {
                 is_past(self.last).then_some("the rest of a request did not come")
+            }
+            // Requests that keep each other from being finished would wait for ever.
+            Progress::Starved => {
+                is_past(self.last).then_some("there was no room for the rest of its request")
             }
             Progress::WholeRequests => None,
         }

@@ -2,6 +2,7 @@
 
 use super::activity::{CallActivity, QueueLength};
 use super::alignment::StateAlignment;
+use super::budget::Budget;
 use super::connection;
 use super::counters::ServerCounters;
 use super::fair::{CallQueue, Handlers};
@@ -56,9 +57,11 @@ impl RpcServer {
             Arc::clone(&counters),
             queue.as_ref().map(length_of),
         ));
+        let budget = Budget::new(options.request_memory_max, options.frame_len_max);
         let shared = Arc::new(Shared {
             queue,
             activity,
+            budget,
             options,
             services: Mutex::default(),
             counters,
@@ -101,6 +104,12 @@ impl RpcServer {
     /// What its calls do.
     pub fn activity(&self) -> Arc<CallActivity> {
         Arc::clone(&self.shared.activity)
+    }
+
+    /// Returns the bytes that requests take of [`ServerOptions::request_memory_max`].
+    #[cfg(test)]
+    pub(crate) fn request_memory(&self) -> usize {
+        self.shared.budget.used()
     }
 
     /// Calls that wait for their answer.

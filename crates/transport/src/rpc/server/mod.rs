@@ -6,6 +6,7 @@
 
 mod activity;
 mod alignment;
+mod budget;
 mod connection;
 mod contact;
 mod counters;
@@ -13,8 +14,10 @@ mod dispatch;
 mod fair;
 mod handshake;
 mod impersonation;
+mod intake;
 mod listener;
 mod metrics;
+mod opening;
 mod options;
 mod panic;
 mod readers;
@@ -28,9 +31,12 @@ mod waiting;
 
 pub use activity::{ActivityFigures, CallActivity, MethodTimes, RunningCallInfo, note_lock_wait};
 pub use alignment::{Admission, AdmissionWait, StateAlignment};
+pub use budget::CallMemory;
 pub use fair::FairOptions;
 pub use impersonation::ProxyUsers;
 pub use listener::RpcServer;
 pub use options::ServerOptions;
-pub use service::{CallContext, Gate, Reply, RpcService, decode_param, no_such_method};
+pub use service::{
+    CallContext, Gate, Reply, RpcService, decode_charged, decode_param, no_such_method,
+};
 pub use slow_calls::SlowCallSettings;

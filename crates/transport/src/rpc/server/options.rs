@@ -15,6 +15,9 @@ pub struct ServerOptions {
     pub name: String,
     /// Largest frame (`ipc.maximum.data.length`).
     pub frame_len_max: usize,
+    /// Bytes that the requests of all connections may take together, decoded or not
+    /// (`zerohop.ipc.server.request.memory.max`). Small requests are not counted.
+    pub request_memory_max: usize,
     /// Calls that may wait at once, over all connections; beyond, a connection that waits itself is
     /// not read, or is told to come back later.
     pub waiting_calls_max: usize,
@@ -66,9 +69,11 @@ impl ServerOptions {
         let per_handler = usize::try_from(conf.get(&keys::IPC_SERVER_HANDLER_QUEUE_SIZE)?);
         let connections_max = positive(conf.get(&keys::IPC_SERVER_MAX_CONNECTIONS)?);
         let unread_timeout = conf.get(&keys::IPC_SERVER_PURGE_INTERVAL)?;
+        let frame_len_max = positive(conf.get(&keys::IPC_MAXIMUM_DATA_LENGTH)?);
         Ok(Self {
             name: port.to_string(),
-            frame_len_max: positive(conf.get(&keys::IPC_MAXIMUM_DATA_LENGTH)?),
+            frame_len_max,
+            request_memory_max: request_memory_max(conf, frame_len_max)?,
             waiting_calls_max: handlers.max(1) * per_handler.unwrap_or(100).max(1),
             backoff: backoff(conf, port)?,
             fails_over: fails_over(conf, port)?,
@@ -113,6 +118,16 @@ impl ServerOptions {
         };
         interval.max(Duration::from_millis(1))
     }
+}
+
+/// Four times the largest frame where the key is 0. With less than twice that frame, a request would not find room for what
+/// it decodes to.
+fn request_memory_max(conf: &Conf, frame_len_max: usize) -> Result<usize, ConfError> {
+    let key = &keys::ZEROHOP_IPC_SERVER_REQUEST_MEMORY_MAX;
+    conf.get_as(key, "0, or at least twice ipc.maximum.data.length", |bytes| match bytes {
+        0 => Some(frame_len_max.saturating_mul(4)),
+        bytes => Some(bytes).filter(|bytes| *bytes >= frame_len_max.saturating_mul(2)),
+    })
 }
 
 /// What Apache takes where `ipc.server.purge.interval` is not above zero.

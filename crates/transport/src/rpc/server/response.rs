@@ -1,6 +1,7 @@
 //! Answers as frames.
 
 use super::activity::RunningCall;
+use super::budget::CallMemory;
 use crate::rpc::{frame, preamble};
 use bytes::{BufMut, Bytes, BytesMut};
 use std::borrow::Cow;
@@ -19,13 +20,22 @@ pub(super) struct Answered {
     pub(super) state_id: Option<i64>,
     /// Runs until this is dropped, when the answer is made.
     pub(super) running: Option<Arc<RunningCall>>,
+    /// What decoding its request was charged to.
+    #[expect(dead_code, reason = "it is charged until the call is answered")]
+    pub(super) memory: CallMemory,
 }
 
 impl Answered {
     /// What could not be read far enough to know.
     pub(super) fn unknown() -> Self {
-        let (state_id, running) = (None, None);
-        Self { call_id: -1, client_id: Bytes::new(), retry_count: -1, state_id, running }
+        Self {
+            call_id: -1,
+            client_id: Bytes::new(),
+            retry_count: -1,
+            state_id: None,
+            running: None,
+            memory: CallMemory::default(),
+        }
     }
 
     fn header(self, status: RpcStatusProto) -> RpcResponseHeaderProto {

@@ -1,12 +1,13 @@
 //! What a protocol implements.
 
+use super::budget::CallMemory;
 use bytes::Bytes;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use zerohop_proto::Checked;
+use zerohop_proto::{Checked, InvalidMessage};
 use zerohop_wire::{CallerContext, CallerIdentity, JavaException, RemoteException, RpcIds};
 
 /// A protocol that a server offers.
@@ -98,6 +99,8 @@ pub struct CallContext {
     pub trace_id: Option<Arc<str>>,
     /// The protocol named when the connection was opened.
     pub connection_protocol: Arc<str>,
+    /// What decoding the request is charged to.
+    pub memory: CallMemory,
 }
 
 /// The answer to a method that the protocol does not have.
@@ -106,11 +109,24 @@ pub fn no_such_method(protocol: &str, method: &str) -> RemoteException {
         .with(format!("Unknown method {method} called on {protocol} protocol."))
 }
 
-/// Decodes a request message; what cannot be read is answered as Java's protobuf answers it.
+/// Decodes a request message; what cannot be read is answered as Java's protobuf answers it. For a message without repeated
+/// fields, which takes no more memory than its bytes; others are decoded by [`decode_charged`].
 pub fn decode_param<M: Checked>(param: Bytes) -> Result<M, RemoteException> {
+    zerohop_proto::decode(param).map_err(invalid)
+}
+
+/// Like [`decode_param`], but charges the memory that the decoded message takes.
+///
+/// # Errors
+/// Also fails if the server's requests take too much memory.
+pub fn decode_charged<M: Checked>(
+    context: &CallContext,
+    param: Bytes,
+) -> Result<M, RemoteException> {
+    context.memory.decode(param, invalid)
+}
+
+fn invalid(problem: InvalidMessage) -> RemoteException {
     const CLASS: &str = "org.apache.hadoop.thirdparty.protobuf.InvalidProtocolBufferException";
-    zerohop_proto::decode(param).map_err(|problem| RemoteException {
-        class: std::borrow::Cow::Borrowed(CLASS),
-        message: problem.to_string(),
-    })
+    RemoteException { class: std::borrow::Cow::Borrowed(CLASS), message: problem.to_string() }
 }

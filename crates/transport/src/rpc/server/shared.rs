@@ -2,6 +2,7 @@
 
 use super::activity::{CallActivity, RunningCall};
 use super::alignment::{Admission, StateAlignment};
+use super::budget::Budget;
 use super::counters::ServerCounters;
 use super::dispatch::Services;
 use super::fair::{CallQueue, QueuedCall};
@@ -24,6 +25,8 @@ pub(super) struct Shared {
     /// Calls that wait for a handler, where calls are scheduled.
     pub(super) queue: Option<Arc<CallQueue>>,
     pub(super) activity: Arc<CallActivity>,
+    /// The memory that requests may take.
+    pub(super) budget: Arc<Budget>,
     /// Where answers say which state they come from.
     pub(super) alignment: OnceLock<Arc<dyn StateAlignment>>,
 }
