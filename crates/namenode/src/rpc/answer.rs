@@ -3,7 +3,7 @@
 use crate::call_error::CallError;
 use crate::core::Core;
 use crate::ha::OperationCategory;
-use crate::message::{decode, encode};
+use crate::message::{decode_request, encode};
 use crate::service::{Answer, Caller, ClientService, Outcome};
 use crate::storage::PendingSync;
 use bytes::Bytes;
@@ -54,6 +54,11 @@ impl<R: prost::Message + 'static> From<Answer<R>> for Reply {
 }
 
 impl Call<'_> {
+    /// Decodes the request.
+    pub(crate) fn request<Q: Checked>(&self) -> RpcResult<Q> {
+        decode_request(&self.context, self.param.clone())
+    }
+
     fn caller(&self) -> Caller {
         Caller::of_call(self.core, self.context.clone(), self.groups.clone(), self.audited_as)
     }
@@ -68,7 +73,7 @@ impl Call<'_> {
         self,
         call: impl FnOnce(&ClientService<'_>, Q) -> Answer<R>,
     ) -> Reply {
-        match decode(self.param) {
+        match self.request() {
             Err(error) => Reply::exception(error),
             Ok(request) => {
                 let caller = Caller::of_call(self.core, self.context, self.groups, self.audited_as);
@@ -95,7 +100,7 @@ impl Call<'_> {
         answer: impl FnOnce(&Core, &OpContext, Q) -> RpcResult<R>,
     ) -> Reply {
         let op = self.op_context();
-        let result = decode(self.param).and_then(|request| answer(self.core, &op, request));
+        let result = self.request().and_then(|request| answer(self.core, &op, request));
         Reply::Now(result.map(|message| encode(&message)))
     }
 }

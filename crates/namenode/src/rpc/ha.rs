@@ -5,7 +5,7 @@ use super::service::Protocol;
 use crate::call_error::CallError;
 use crate::core::Core;
 use crate::ha::HaState;
-use crate::message::{decode, encode};
+use crate::message::encode;
 use crate::transition::{to_active, to_observer, to_standby};
 use bytes::Bytes;
 use std::sync::Arc;
@@ -110,7 +110,7 @@ where
     let allowed = || -> RpcResult<()> {
         core.check_superuser(&op)?;
         core.ha.check_enabled().map_err(CallError::from)?;
-        check(&core, decode(call.param)?, &call.context.host)
+        check(&core, call.request()?, &call.context.host)
     };
     match allowed() {
         Ok(()) => Reply::later(transition(core)),

@@ -2,7 +2,7 @@
 
 use super::answer::Call;
 use super::service::Protocol;
-use crate::message::{decode, encode};
+use crate::message::encode;
 use zerohop_proto::common::{
     GetGroupsForUserRequestProto, GetGroupsForUserResponseProto, RefreshServiceAclRequestProto,
     RefreshServiceAclResponseProto, RefreshUserToGroupsMappingsRequestProto,
@@ -34,7 +34,7 @@ impl Protocol for UserMappings {
 
 fn groups_of(call: Call<'_>) -> Reply {
     let groups = call.core.groups.clone();
-    match decode::<GetGroupsForUserRequestProto>(call.param) {
+    match call.request::<GetGroupsForUserRequestProto>() {
         Ok(request) => Reply::later(async move {
             let groups = groups.load(&request.user).await.to_vec();
             Ok(encode(&GetGroupsForUserResponseProto { groups }))

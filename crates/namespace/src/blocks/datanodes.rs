@@ -103,6 +103,19 @@ impl DatanodeLookup<'_> {
         })
     }
 
+    /// Refuses a DataNode that is not registered or dead: it must register before it reports. With `from`, the address of
+    /// its connection, also one that registered from elsewhere.
+    ///
+    /// # Errors
+    /// `Error::Datanode`.
+    pub fn check_registered(self, uuid: &str, from: Option<&str>) -> Result<()> {
+        let node = self.nodes.node(self.nodes.reporting(uuid)?);
+        match node.filter(|node| from.is_none_or(|from| node.id.ip == from)) {
+            Some(_) => Ok(()),
+            None => refuse(DatanodeError::DeadOrUnregistered { uuid: uuid.to_owned() }),
+        }
+    }
+
     /// A registered DataNode by its UUID.
     pub fn by_uuid(self, uuid: &str) -> Option<NodeIdx> {
         self.nodes.by_uuid(uuid)

@@ -2,7 +2,10 @@
 
 use crate::convert;
 use crate::core::Core;
-use crate::rpc::answer::RpcResult;
+use crate::message::decode_request;
+use crate::rpc::answer::{Call, RpcResult};
+use bytes::Bytes;
+use prost::encoding::{WireType, decode_key, decode_varint, skip_field};
 use zerohop_proto::hdfs::StorageInfoProto;
 use zerohop_proto::hdfs::datanode::DatanodeRegistrationProto;
 use zerohop_wire::{JavaException, RemoteException};
@@ -13,6 +16,57 @@ pub(super) fn check_sender(core: &Core, registration: &DatanodeRegistrationProto
     let sender = convert::datanode_id(registration.datanode_id.clone());
     let checked = core.read(|namespace| namespace.blocks().datanodes().check_sender(&sender));
     Ok(checked.inspect_err(|refusal| tracing::warn!("{refusal}"))?)
+}
+
+/// Looks at who sends a message before the whole of it is decoded: a stranger may send much. Returns `false` if the sender
+/// must register first. A small message passes; it is judged when it is decoded.
+///
+/// # Errors
+/// Fails if the message does not say who sends it, or for the reasons of [`check_sender`].
+pub(super) fn may_be_decoded(call: &Call<'_>) -> RpcResult<bool> {
+    if !call.context.memory.is_charged() {
+        return Ok(true);
+    }
+    let registration = registration_of(call.param.clone())
+        .ok_or_else(|| JavaException::RpcServer.with("the message has no registration"))?;
+    let registration: DatanodeRegistrationProto = decode_request(&call.context, registration)?;
+    check_sender(call.core, &registration)?;
+    // The UUID and the ports are on pages: the address is what a stranger does not have.
+    let from = call.context.remote.ip().to_canonical().to_string();
+    let uuid = &registration.datanode_id.datanode_uuid;
+    let registered = call
+        .core
+        .read(|namespace| namespace.blocks().datanodes().check_registered(uuid, Some(&from)));
+    if let Err(reason) = &registered {
+        let len = call.param.len();
+        tracing::warn!("a message of {len} bytes from {from} was not decoded: {reason}");
+    }
+    Ok(registered.is_ok())
+}
+
+/// Like [`may_be_decoded`], for messages whose answer has no commands: the next heartbeat's tells the sender to register.
+///
+/// # Errors
+/// Also fails if the sender must register first.
+pub(super) fn check_may_be_decoded(call: &Call<'_>) -> RpcResult<()> {
+    match may_be_decoded(call)? {
+        true => Ok(()),
+        false => Err(JavaException::Io.with("a dead or unregistered DataNode must register first")),
+    }
+}
+
+/// Takes the registration out of a DataNode's message, in each of which it is the first field. Returns `None` if the bytes are
+/// no such message.
+fn registration_of(mut message: Bytes) -> Option<Bytes> {
+    while !message.is_empty() {
+        let (number, wire_type) = decode_key(&mut message).ok()?;
+        if (number, wire_type) == (1, WireType::LengthDelimited) {
+            let len = usize::try_from(decode_varint(&mut message).ok()?).ok()?;
+            return (len <= message.len()).then(|| message.split_to(len));
+        }
+        skip_field(wire_type, number, &mut message, Default::default()).ok()?;
+    }
+    None
 }
 
 /// Refuses DataNodes of another namespace.

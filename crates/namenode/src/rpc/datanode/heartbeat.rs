@@ -1,10 +1,9 @@
 //! Heartbeats: figures in, commands out.
 
-use super::check::check_sender;
+use super::check::{check_sender, may_be_decoded};
 use super::command;
 use crate::convert;
 use crate::identity::ha_status;
-use crate::message::decode;
 use crate::rpc::answer::{Call, RpcResult};
 use crate::service::Answer;
 use crate::storage::PendingSync;
@@ -17,7 +16,12 @@ use zerohop_transport::rpc::server::Reply;
 pub(super) fn heartbeat(call: Call<'_>) -> Reply {
     let core = call.core;
     let beat = || -> RpcResult<(HeartbeatResponseProto, Option<PendingSync>)> {
-        let mut request: HeartbeatRequestProto = decode(call.param.clone())?;
+        if !may_be_decoded(&call)? {
+            let cmds = vec![command::proto(Command::Register, &core.identity.pool)];
+            let ha_status = ha_status(core.ha.state(), core.last_txid());
+            return Ok((HeartbeatResponseProto { cmds, ha_status, ..Default::default() }, None));
+        }
+        let mut request: HeartbeatRequestProto = call.request()?;
         check_sender(core, &request.registration)?;
         let beat = figures(&mut request);
         let storages: Vec<StorageReport> =

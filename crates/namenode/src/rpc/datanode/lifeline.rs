@@ -1,9 +1,9 @@
 //! A lifeline: a DataNode is alive, although its heartbeats do not get through.
 
-use super::check::check_registration;
+use super::check::{check_registration, may_be_decoded};
 use super::heartbeat::figures;
 use crate::convert;
-use crate::message::{decode, encode};
+use crate::message::encode;
 use crate::rpc::answer::{Call, RpcResult};
 use bytes::Bytes;
 use zerohop_namespace::blocks::StorageReport;
@@ -14,7 +14,10 @@ use zerohop_proto::hdfs::datanode::HeartbeatRequestProto;
 /// heartbeat says it.
 pub(super) fn lifeline(call: &Call<'_>) -> RpcResult<Bytes> {
     let core = call.core;
-    let mut request: HeartbeatRequestProto = decode(call.param.clone())?;
+    if !may_be_decoded(call)? {
+        return Ok(encode(&LifelineResponseProto {}));
+    }
+    let mut request: HeartbeatRequestProto = call.request()?;
     check_registration(core, &request.registration)?;
     let beat = figures(&mut request);
     let storages: Vec<StorageReport> =

@@ -3,7 +3,7 @@
 use super::check::check_registration;
 use crate::core::Core;
 use crate::identity::SOFTWARE_VERSION;
-use crate::message::{decode, encode};
+use crate::message::encode;
 use crate::resolve;
 use crate::rpc::answer::{Call, RpcResult};
 use std::net::IpAddr;
@@ -21,7 +21,7 @@ const VERSION_MIN: &str = "2.1.0-beta";
 pub(super) fn register(call: Call<'_>) -> Reply {
     let core = call.core.clone();
     let ip = call.context.remote.ip().to_canonical();
-    let registration = match decode::<RegisterDatanodeRequestProto>(call.param) {
+    let registration = match call.request::<RegisterDatanodeRequestProto>() {
         Ok(request) => request.registration,
         Err(error) => return Reply::exception(error),
     };

@@ -1,15 +1,15 @@
 //! What DataNodes tell of their replicas.
 
-use super::check::{check_pool, check_sender};
+use super::check::{check_may_be_decoded, check_pool, check_sender, may_be_decoded};
 use super::command;
 use crate::convert;
 use crate::core::Core;
-use crate::message::{decode, encode};
+use crate::message::encode;
 use crate::rpc::answer::{Call, RpcResult};
 use std::sync::Arc;
 use zerohop_namespace::BlockSynchronization;
 use zerohop_namespace::blocks::{
-    BlockManager, ReplicaEvent, ReportOutcome, ReportedReplica, StorageType,
+    BlockManager, Command, ReplicaEvent, ReportOutcome, ReportedReplica, StorageType,
 };
 use zerohop_proto::hdfs::DatanodeIdProto;
 use zerohop_proto::hdfs::datanode::received_deleted_block_info_proto::BlockStatus;
@@ -33,10 +33,23 @@ const REPLICAS_MAX: usize = 1000;
 pub(super) fn full(call: Call<'_>) -> Reply {
     let core = call.core;
     let take = || -> RpcResult<BlockReportResponseProto> {
-        let request: BlockReportRequestProto = decode(call.param.clone())?;
+        let register = || {
+            let cmd = command::proto(Command::Register, &core.identity.pool);
+            Ok(BlockReportResponseProto { cmd: Some(cmd) })
+        };
+        if !may_be_decoded(&call)? {
+            return register();
+        }
+        let request: BlockReportRequestProto = call.request()?;
         check_sender(core, &request.registration)?;
         check_pool(core, &request.block_pool_id)?;
         let uuid = &request.registration.datanode_id.datanode_uuid;
+        let registered =
+            core.read(|namespace| namespace.blocks().datanodes().check_registered(uuid, None));
+        if let Err(reason) = registered {
+            tracing::warn!("a DataNode reports before it has registered: {reason}");
+            return register();
+        }
         check_lease(core, uuid, request.context.as_ref())?;
         for report in &request.reports {
             let replicas = replicas(report)?;
@@ -136,7 +149,8 @@ pub(super) fn incremental(call: Call<'_>) -> Reply {
     let core = call.core;
     core.activity.incremental_reports.increment();
     let take = || -> RpcResult<BlockReceivedAndDeletedResponseProto> {
-        let request: BlockReceivedAndDeletedRequestProto = decode(call.param.clone())?;
+        check_may_be_decoded(&call)?;
+        let request: BlockReceivedAndDeletedRequestProto = call.request()?;
         check_sender(core, &request.registration)?;
         check_pool(core, &request.block_pool_id)?;
         let uuid = &request.registration.datanode_id.datanode_uuid;
@@ -175,6 +189,9 @@ fn event(info: &ReceivedDeletedBlockInfoProto, blocks: &BlockManager) -> Replica
 
 /// What a DataNode holds locked in memory.
 pub(super) fn cache(call: Call<'_>) -> Reply {
+    if let Err(error) = check_may_be_decoded(&call) {
+        return Reply::exception(error);
+    }
     call.ask(|core, _, q: CacheReportRequestProto| {
         check_sender(core, &q.registration)?;
         let uuid = &q.registration.datanode_id.datanode_uuid;
@@ -193,6 +210,9 @@ pub(super) fn cache(call: Call<'_>) -> Reply {
 
 pub(super) fn error(call: Call<'_>) -> Reply {
     let core: Arc<Core> = call.core.clone();
+    if let Err(error) = check_may_be_decoded(&call) {
+        return Reply::exception(error);
+    }
     call.ask(|_, _, q: ErrorReportRequestProto| {
         let id = convert::datanode_id(q.registartion.datanode_id.clone());
         if q.error_code == ErrorCode::Notify as u32 {
