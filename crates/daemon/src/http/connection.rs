@@ -5,6 +5,8 @@ use super::slow_peer::{MinimumRate, SlowPeer};
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -27,6 +29,8 @@ pub(super) struct IdleLimited<S> {
     reader: SlowPeer,
     /// Bytes that were given to the socket.
     written: u64,
+    /// The same, for others to look at.
+    shown: Option<Arc<AtomicU64>>,
     /// Those of them that the peer had taken when the silence was looked at last.
     taken: u64,
     /// When bytes last moved, or when the current wait began after a time without reads and writes.
@@ -44,6 +48,7 @@ impl<S> IdleLimited<S> {
             idle_max,
             reader: SlowPeer::new(rate_min),
             written: 0,
+            shown: None,
             taken: 0,
             last_move: clock::runtime_now(),
             timer: Box::pin(clock::sleep(idle_max)),
@@ -55,6 +60,11 @@ impl<S> IdleLimited<S> {
     /// Says that the stream's socket is closed before it is.
     pub(super) fn closing(self, closes: ClosesSocket) -> Self {
         Self { _closes: Some(closes), ..self }
+    }
+
+    /// Counts in `written` what is given to the socket.
+    pub(super) fn showing(self, written: Arc<AtomicU64>) -> Self {
+        Self { shown: Some(written), ..self }
     }
 
     /// A wait begins.
@@ -115,6 +125,9 @@ impl<S: AsyncWrite + Unacknowledged + Unpin> IdleLimited<S> {
     ) -> Poll<io::Result<usize>> {
         if let Poll::Ready(result) = &polled {
             self.written += *result.as_ref().unwrap_or(&0) as u64;
+            if let Some(shown) = &self.shown {
+                shown.store(self.written, Ordering::Relaxed);
+            }
             self.is_writing = false;
             self.reader.stop_waiting();
             self.moved();

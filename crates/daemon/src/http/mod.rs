@@ -29,6 +29,7 @@ mod slow_peer;
 mod standard;
 mod threads;
 mod tls;
+mod watched_requests;
 
 pub use file_sender::{BytesInFile, FileSender};
 pub use health::Health;

@@ -4,13 +4,16 @@ use super::slow_peer::{MinimumRate, SlowPeer};
 use axum::body::{Body, HttpBody};
 use bytes::{Buf, Bytes};
 use http_body::{Frame, SizeHint};
-use hyper::body::Incoming;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 /// The body as handlers get it.
-pub(super) fn limited(body: Incoming, rate: MinimumRate) -> Body {
+pub(super) fn limited<B>(body: B, rate: MinimumRate) -> Body
+where
+    B: HttpBody<Data = Bytes> + Unpin + Send + 'static,
+    B::Error: Into<axum::BoxError>,
+{
     if rate.bytes_per_s == 0 || body.is_end_stream() {
         return Body::new(body);
     }

@@ -7,9 +7,11 @@ use super::options::HttpOptions;
 use super::remote_address::RemoteAddress;
 use super::request_body::limited;
 use super::tls::{HTTP_2, Tls};
+use super::watched_requests::WatchedRequests;
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::http::{Request, Response};
+use bytes::Bytes;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
@@ -20,6 +22,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -34,6 +38,9 @@ const WINDOW_LEN: u32 = 1 << 20;
 const CONNECTION_WINDOW_LEN: u32 = 4 << 20;
 /// Requests of one HTTP/2 connection at once.
 const STREAMS_MAX: u32 = 100;
+
+/// How long a connection that is closed for its silence may take to say goodbye.
+const FAREWELL_MAX: Duration = Duration::from_secs(2);
 
 /// In the extensions of a request that came over TLS.
 #[derive(Clone, Copy, Debug)]
@@ -69,12 +76,14 @@ pub(super) async fn serve(stream: TcpStream, answerer: Answerer, tls: Option<Arc
         let stream = IdleLimited::new(stream, idle_max, rate_min).closing(closes);
         return answerer.serve_http_1(stream, socket, Carrier::Tcp(files)).await;
     };
+    let written = Arc::<AtomicU64>::default();
     let stream = IdleLimited::new(stream, idle_max, rate_min).closing(closes);
+    let stream = stream.showing(Arc::clone(&written));
     let handshake = TlsAcceptor::from(tls.config()).accept(stream);
     let late = |_| io::Error::new(io::ErrorKind::TimedOut, "the TLS handshake took too long");
     let stream = tokio::time::timeout(idle_max, handshake).await.map_err(late)??;
     match stream.get_ref().1.alpn_protocol() == Some(HTTP_2) {
-        true => answerer.serve_http_2(stream, socket).await,
+        true => answerer.serve_http_2(stream, socket, written).await,
         false => answerer.serve_http_1(stream, socket, Carrier::Tls).await,
     }
 }
@@ -104,9 +113,17 @@ impl Answerer {
         self,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
         socket: CallerSocket,
+        written: Arc<AtomicU64>,
     ) -> Served {
         let (options, ends) = (self.options.clone(), self.ends.clone());
-        let service = service_fn(move |request| self.answer(request, &socket, &Carrier::Tls));
+        let watched = WatchedRequests::default();
+        let silent = watched
+            .silent(options.idle_max, options.rate_min, move || written.load(Ordering::Relaxed));
+        let service = service_fn(move |request: Request<Incoming>| {
+            let (request, watch) = watched.begin(request);
+            let answer = self.answer(request, &socket, &Carrier::Tls);
+            async move { Ok::<_, Infallible>(watch.finish(answer.await?)) }
+        });
         let connection = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
             // A request may take longer than a connection may be silent.
@@ -118,15 +135,31 @@ impl Answerer {
             .initial_connection_window_size(CONNECTION_WINDOW_LEN)
             .max_send_buf_size(BUFFER_LEN)
             .serve_connection(TokioIo::new(stream), service);
-        Ok(until_end(connection, |connection| connection.graceful_shutdown(), ends).await?)
+        // The pings that find a dead peer are answered by a live one that wants nothing: they are no sign of use.
+        let mut connection = pin!(connection);
+        let stopped =
+            until_end(connection.as_mut(), |it| it.as_deref_mut().graceful_shutdown(), ends);
+        tokio::select! {
+            done = stopped => return Ok(done?),
+            () = silent => {}
+        }
+        connection.as_mut().graceful_shutdown();
+        match tokio::time::timeout(FAREWELL_MAX, connection).await {
+            Ok(done) => Ok(done?),
+            Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "nothing moved").into()),
+        }
     }
 
-    fn answer(
+    fn answer<B>(
         &self,
-        request: Request<Incoming>,
+        request: Request<B>,
         socket: &CallerSocket,
         carrier: &Carrier,
-    ) -> impl Future<Output = Result<Response<Body>, Infallible>> + Send + use<> {
+    ) -> impl Future<Output = Result<Response<Body>, Infallible>> + Send + use<B>
+    where
+        B: HttpBody<Data = Bytes> + Unpin + Send + 'static,
+        B::Error: Into<axum::BoxError>,
+    {
         let mut request = request.map(|body| limited(body, self.options.rate_min));
         let extensions = request.extensions_mut();
         extensions.insert(RemoteAddress(self.remote));

@@ -110,7 +110,8 @@ async fn accept_all(
     connections: &mut JoinSet<()>,
 ) -> Infallible {
     let room = Arc::new(Semaphore::new(options.connections_max));
-    let addresses = AddressLimits::new(options.connections_per_address_max);
+    let proxies = Arc::clone(&options.proxies);
+    let addresses = AddressLimits::new(options.connections_per_address_max, proxies);
     let (refused, too_many) = (LogLimiter::default(), LogLimiter::default());
     loop {
         // The semaphore is never closed.
@@ -121,7 +122,8 @@ async fn accept_all(
                     if too_many.allow() {
                         let max = options.connections_per_address_max;
                         tracing::warn!(
-                            "HTTP server: {remote} has {max} connections; others are closed"
+                            "HTTP server: {remote} has {max} connections; others are closed. If it is a reverse proxy, name \
+                             it in zerohop.http.proxies"
                         );
                     }
                     continue;

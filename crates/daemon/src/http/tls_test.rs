@@ -3,16 +3,21 @@
 use super::tls::tests::{SECOND, of_first, replace};
 use super::{Encrypted, HttpOptions, HttpServer, Page, RemoteAddress};
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::Request;
 use axum::routing::any;
+use http_body::Frame;
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::crypto::ring;
@@ -33,12 +38,93 @@ async fn echo(RemoteAddress(remote): RemoteAddress, request: Request) -> axum::r
 }
 
 fn start(directory: &Path) -> SocketAddr {
+    start_with(directory, HttpOptions::default(), Router::new().fallback(any(echo)))
+}
+
+fn start_with(directory: &Path, options: HttpOptions, router: Router) -> SocketAddr {
     let address = SocketAddr::from(([127, 0, 0, 1], 0));
-    let server = HttpServer::bind(address, HttpOptions::default()).unwrap();
+    let server = HttpServer::bind(address, options).unwrap();
     let server = server.with_tls(of_first(directory));
     let address = server.local_addr();
-    tokio::spawn(server.serve(Router::new().fallback(any(echo))).unwrap());
+    tokio::spawn(server.serve(router).unwrap());
     address
+}
+
+type Http2 = hyper::client::conn::http2::SendRequest<Body>;
+
+/// A client that takes `window` bytes of an answer without being asked, and the task that ends with its connection.
+async fn connect_by_http_2(
+    directory: &Path,
+    address: SocketAddr,
+    window: u32,
+) -> (Http2, JoinHandle<hyper::Result<()>>) {
+    let stream = connect(directory, address, b"h2").await.unwrap();
+    let mut http_2 = hyper::client::conn::http2::Builder::new(TokioExecutor::new());
+    http_2.initial_stream_window_size(window);
+    let (requests, connection) = http_2.handshake(TokioIo::new(stream)).await.unwrap();
+    (requests, tokio::spawn(connection))
+}
+
+fn get(path: &str) -> hyper::Request<Body> {
+    let uri = format!("https://localhost{path}");
+    hyper::Request::builder().uri(uri).body(Body::empty()).unwrap()
+}
+
+/// Clients answer pings without being asked: the server's own kept each connection for ever.
+#[tokio::test]
+async fn the_pings_of_the_server_kept_an_idle_http_2_connection() {
+    let directory = tempfile::tempdir().unwrap();
+    let idle_max = Duration::from_millis(300);
+    let options = HttpOptions { idle_max, ..HttpOptions::default() };
+    let slow = async move || {
+        tokio::time::sleep(3 * idle_max).await;
+        "slow"
+    };
+    let large = async || vec![7; 4 << 20];
+    let length = async |body: Bytes| body.len().to_string();
+    let router = Router::new()
+        .route("/slow", any(slow))
+        .route("/large", any(large))
+        .route("/length", any(length));
+    let address = start_with(directory.path(), options, router);
+    let patience = Duration::from_secs(60);
+
+    // The pings may keep a connection whose request takes longer than silence may.
+    let (mut requests, connection) = connect_by_http_2(directory.path(), address, 1 << 16).await;
+    let answer = requests.send_request(get("/slow")).await.unwrap();
+    assert_eq!(to_bytes(Body::new(answer.into_body()), 100).await.unwrap(), "slow");
+    let ended = tokio::time::timeout(patience, connection).await;
+    ended.expect("an idle connection is closed").unwrap().ok();
+    drop(requests);
+
+    // A client that does not take its answer, and one that does not send its body.
+    let (mut takes_none, connection) = connect_by_http_2(directory.path(), address, 1 << 16).await;
+    let answer = takes_none.send_request(get("/large")).await.unwrap();
+    let ended = tokio::time::timeout(patience, connection).await;
+    ended.expect("a stalled answer is given up").unwrap().ok();
+    drop((answer, takes_none));
+
+    let (mut sends_none, connection) = connect_by_http_2(directory.path(), address, 1 << 16).await;
+    let request = hyper::Request::put("https://localhost/length").body(Body::new(Never)).unwrap();
+    let answer = tokio::spawn(sends_none.send_request(request));
+    let ended = tokio::time::timeout(patience, connection).await;
+    ended.expect("a stalled request is given up").unwrap().ok();
+    assert!(answer.await.unwrap().is_err());
+}
+
+/// The body of a client that sends nothing more.
+struct Never;
+
+impl HttpBody for Never {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Pending
+    }
 }
 
 /// Connects as a client that trusts the certificate in `directory`.
