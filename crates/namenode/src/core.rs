@@ -111,7 +111,7 @@ impl Core {
         (service, following): (NameService, Following),
         served: ServedNamespace,
         clock: Clock,
-        checkpoints: Checkpoints,
+        (checkpoints, image_uploads): (Checkpoints, ImageUploads),
         (racks, hosts): (Racks, Hosts),
         (start_progress, top_users): (Arc<StartProgress>, TopUsers),
     ) -> Self {
@@ -123,7 +123,7 @@ impl Core {
             hosts,
             started_ms: clock.now().wall_ms,
             checkpoints,
-            image_uploads: ImageUploads::default(),
+            image_uploads,
             file_copier: OnceLock::new(),
             webhdfs: MountPoint::default(),
             heatmap: MountPoint::default(),

@@ -85,8 +85,9 @@ impl TransferOptions {
             }
         };
         let from = &mut response.body_mut().as_reader();
-        let kind = ImageKind::Image;
-        Ok(storage.transfers().receive_image(ReceivedImage { kind, txid, from, len, digest })?)
+        let (kind, known_txid) = (ImageKind::Image, &|| i64::MAX);
+        let image = ReceivedImage { kind, txid, from, len, digest, known_txid };
+        Ok(storage.transfers().receive_image(image)?)
     }
 
     /// Sends an image to `http`, the `host:port` of another NameNode. Blocks.

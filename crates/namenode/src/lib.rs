@@ -26,6 +26,7 @@ mod hot_directories;
 mod http;
 mod identity;
 mod image_client;
+mod image_senders;
 mod image_uploads;
 mod initialize_shared_edits;
 mod load;

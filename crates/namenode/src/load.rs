@@ -9,6 +9,8 @@ use crate::following::Following;
 use crate::ha::{HaState, HaStatus};
 use crate::hosts::Hosts;
 use crate::identity::Identity;
+use crate::image_senders::ImageSenders;
+use crate::image_uploads::ImageUploads;
 use crate::loader::image_info;
 use crate::racks::Racks;
 use crate::retry::RetryCache;
@@ -113,6 +115,8 @@ pub(crate) fn load(
         ctime: info.c_time_ms as u64,
         pool: info.block_pool_id.as_str().into(),
     };
+    let senders = ImageSenders::from_conf(&conf, &membership.service)?;
+    let image_uploads = ImageUploads::new(senders);
     Ok(Core::new(
         conf,
         settings,
@@ -123,7 +127,7 @@ pub(crate) fn load(
         (membership.service, following),
         served,
         clock,
-        checkpoints,
+        (checkpoints, image_uploads),
         (racks, hosts),
         (progress, top_users),
     ))

@@ -27,7 +27,7 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use zerohop_conf::{Conf, Role, check_protections, keys};
-use zerohop_daemon::http::{HandlerThreads, HeatMaps, HttpOptions, heat_page};
+use zerohop_daemon::http::{HandlerThreads, HeatMaps, heat_page};
 use zerohop_pages::{PageOwner, Site};
 use zerohop_transport::rpc::server::{RpcServer, ServerOptions};
 
@@ -110,7 +110,7 @@ impl NameNode {
             }
             None => None,
         };
-        let http_options = HttpOptions::from_conf(&conf)?;
+        let http_options = http::options(&conf)?;
         let handler_threads = http_options.handler_threads;
         let http = http::bind(&settings.http_bind, http_options)?;
         let http_addr = http.local_addr();

@@ -16,10 +16,12 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use std::fs::File;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use zerohop_conf::keys;
-use zerohop_daemon::http::{Page, QueryValues};
+use zerohop_daemon::http::{Page, QueryValues, RemoteAddress};
 use zerohop_journal::image;
 use zerohop_system::clock;
 
@@ -27,6 +29,9 @@ use zerohop_system::clock;
 const DIGEST: HeaderName = HeaderName::from_static("x-md5-digest");
 /// The name of the file that is sent.
 const FILE_NAME: HeaderName = HeaderName::from_static("x-image-edits-name");
+
+/// How long an image waits for an observer to apply its edits.
+const APPLIED_WITHIN: Duration = Duration::from_secs(10);
 
 /// What is sent.
 struct Sent {
@@ -55,13 +60,21 @@ impl IntoResponse for Failure {
 
 pub(super) async fn send(
     State(Pages { core, threads }): State<Pages>,
+    RemoteAddress(remote): RemoteAddress,
     query: QueryValues,
 ) -> Response {
-    let (transfers, counted) = (core.transfers.clone(), Arc::clone(&core));
+    let counted = Arc::clone(&core);
     let is_image = query.has("getimage");
-    let found = threads.run(move || find(&core, &query)).await;
-    let sent = match found {
-        Ok(Ok(sent)) => sent,
+    let found = threads.run(move || {
+        // Everybody may have the image; NameNodes do not wait for others who take it slowly.
+        let transfers = match core.image_uploads.senders.include(remote.ip()) {
+            true => core.image_uploads.threads.clone(),
+            false => core.transfers.clone(),
+        };
+        Ok::<_, Failure>((find(&core, &query)?, transfers))
+    });
+    let (sent, transfers) = match found.await {
+        Ok(Ok(found)) => found,
         Ok(Err(failure)) => return failure.into_response(),
         Err(unavailable) => return unavailable.into_response(),
     };
@@ -155,7 +168,8 @@ struct Announced {
 }
 
 pub(super) async fn receive(
-    State(Pages { core, .. }): State<Pages>,
+    State(Pages { core, threads }): State<Pages>,
+    RemoteAddress(remote): RemoteAddress,
     query: QueryValues,
     request: Request,
 ) -> Response {
@@ -165,8 +179,16 @@ pub(super) async fn receive(
         Ok(announced) => announced,
         Err(failure) => return failure.into_response(),
     };
+    let asked = Arc::clone(&core);
+    let is_sender = threads.run(move || asked.image_uploads.senders.include(remote.ip()));
+    match is_sender.await {
+        Ok(true) => {}
+        Ok(false) => return no_sender(remote).into_response(),
+        Err(unavailable) => return unavailable.into_response(),
+    }
+    wait_until_applied(&core, announced.txid).await;
     let (mut reader, feed) = BodyReader::of(request.into_body());
-    let thread = core.transfers.turn().await;
+    let thread = core.image_uploads.threads.turn().await;
     let taken = thread.run(move || take(&core, &announced, &mut reader));
     feed.await;
     match taken.await {
@@ -174,6 +196,37 @@ pub(super) async fn receive(
         Ok(Err(failure)) => failure.into_response(),
         Err(error) => Failure::gone(format!("PutImage failed. {error}")).into_response(),
     }
+}
+
+/// Refuses an image, with which anybody could replace the namespace.
+fn no_sender(remote: SocketAddr) -> Failure {
+    let address = remote.ip().to_canonical();
+    let reason = format!(
+        "Images are taken from the other NameNodes of the name service, or from {} of a NameNode that is alone; {address} is \
+         neither. If an image should come from there, name it in {}",
+        keys::DFS_NAMENODE_SECONDARY_HTTP_ADDRESS.name,
+        keys::ZEROHOP_NAMENODE_IMAGE_SENDERS.name
+    );
+    tracing::warn!("refused an image from {address}: {reason}");
+    Failure(StatusCode::FORBIDDEN, reason)
+}
+
+/// Waits a little until an observer has applied what the image of a standby, which may be ahead of it, holds.
+async fn wait_until_applied(core: &Core, txid: i64) {
+    if core.ha.state() != HaState::Observer {
+        return;
+    }
+    let applied = async {
+        loop {
+            let advanced = core.served.advanced();
+            if core.served.applied().0 >= txid {
+                return;
+            }
+            advanced.await;
+        }
+    };
+    // Where it does not come so far, the image is refused.
+    _ = tokio::time::timeout(APPLIED_WITHIN, applied).await;
 }
 
 fn announced(
@@ -217,24 +270,36 @@ fn take(core: &Core, announced: &Announced, from: &mut BodyReader) -> Result<(),
         ));
     }
     let refused = |Refusal(reason)| Failure(StatusCode::CONFLICT, reason);
+    let known_txid = core.last_txid().0;
+    if txid > known_txid {
+        let reason = format!(
+            "This NameNode has no transaction {txid}, only those up to {known_txid}: the image is of another history"
+        );
+        tracing::warn!("refused an image: {reason}");
+        return Err(refused(Refusal(reason)));
+    }
     let _upload = core.image_uploads.begin(txid).map_err(refused)?;
     if kind == ImageKind::Image {
         core.checkpoints.check_not_too_early(txid, core.clock.now()).map_err(refused)?;
     }
-    if core.storage.transfers().image_file_of(kind, txid).is_some() {
+    let newest = core.storage.transfers().newest_of_kind(kind, known_txid);
+    if let Some(newest) = newest.filter(|newest| *newest >= txid) {
         return Err(Failure(
             StatusCode::CONFLICT,
             format!(
-                "Either current namenode has checkpointed or another checkpointer already uploaded an checkpoint for txid {txid}"
+                "Either current namenode has checkpointed or another checkpointer already uploaded an checkpoint for txid {newest}"
             ),
         ));
     }
     let begun = clock::now();
     let bytes_per_s = core.conf.get(&keys::DFS_IMAGE_TRANSFER_BANDWIDTHPERSEC);
     from.throttle(bytes_per_s.map_err(Failure::gone)?);
-    let received =
-        core.storage.transfers().receive_image(ReceivedImage { kind, txid, from, len, digest });
-    received.map_err(|error: StorageError| Failure::gone(format!("PutImage failed. {error}")))?;
+    let known_txid = &|| core.last_txid().0;
+    let image = ReceivedImage { kind, txid, from, len, digest, known_txid };
+    core.storage.transfers().receive_image(image).map_err(|error| match error {
+        StorageError::Superseded { .. } => Failure(StatusCode::CONFLICT, error.to_string()),
+        error => Failure::gone(format!("PutImage failed. {error}")),
+    })?;
     core.activity.images_received.add_ms(clock::since(begun));
     if kind == ImageKind::Image {
         core.checkpoints.note(txid, core.clock.now());

@@ -23,13 +23,24 @@ use pages::Pages;
 use serde_json::Value;
 use std::sync::Arc;
 pub(crate) use web::Starting;
-use zerohop_conf::Conf;
+use zerohop_conf::{Conf, ConfError, keys};
 use zerohop_daemon::http::{
     HandlerThreads, Health, HttpOptions, HttpServer, Page, StandardPages, standard_pages,
 };
 use zerohop_daemon::metrics::Record;
 
 const KEY: &str = "dfs.namenode.http-address";
+
+/// Reads the limits of the port. An image may come as slowly as the other NameNode is told to send it.
+pub(crate) fn options(conf: &Conf) -> Result<HttpOptions, ConfError> {
+    let mut options = HttpOptions::from_conf(conf)?;
+    let image_bytes_per_s = conf.get(&keys::DFS_IMAGE_TRANSFER_BANDWIDTHPERSEC)?;
+    if image_bytes_per_s > 0 {
+        let rate_min = &mut options.rate_min.bytes_per_s;
+        *rate_min = (*rate_min).min(image_bytes_per_s / 2);
+    }
+    Ok(options)
+}
 
 /// Takes the port of the pages.
 pub(crate) fn bind(address: &str, options: HttpOptions) -> Result<HttpServer, Error> {

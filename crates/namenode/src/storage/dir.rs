@@ -127,6 +127,12 @@ impl NameDir {
         self.root.join(format!("current/{NEW_PREFIX}{txid:019}"))
     }
 
+    /// Returns the path of an image while it arrives from another NameNode. Its name is one of an unfinished image too, which
+    /// the next start removes.
+    pub(super) fn image_received_path(&self, kind: ImageKind, txid: i64) -> PathBuf {
+        self.root.join(format!("current/{NEW_PREFIX}received_{}{txid:019}", kind.prefix()))
+    }
+
     /// `seen_txid`; 0 where there is none.
     pub(super) fn read_seen_txid(&self) -> Result<i64, StorageError> {
         let path = self.root.join("current/seen_txid");

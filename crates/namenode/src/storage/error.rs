@@ -151,6 +151,16 @@ pub enum StorageError {
         /// What the JournalNodes said.
         reason: String,
     },
+    /// An image came that is no newer than those that are there.
+    #[error(
+        "an image of transaction {newer} is here, which the image of transaction {txid} does not replace"
+    )]
+    Superseded {
+        /// The image that came.
+        txid: i64,
+        /// The one that is there.
+        newer: i64,
+    },
     /// Every directory failed.
     #[error("no storage directory is left for {what}: {reason}")]
     NoneLeft {

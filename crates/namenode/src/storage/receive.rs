@@ -3,11 +3,14 @@
 use super::NameStorage;
 use super::dir::ImageKind;
 use super::error::StorageError;
-use super::save::{Copies, images};
+use super::save::{Copies, Origin, images};
 use md5::{Digest, Md5};
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
+use zerohop_journal::JournalError;
+use zerohop_journal::image::{ImageReader, SectionName};
 use zerohop_journal::segment::{SegmentFile, SegmentKind};
+use zerohop_proto::hdfs::fsimage::NameSystemSection;
 
 /// Bytes taken from a sender at once.
 const PIECE_LEN: usize = 64 * 1024;
@@ -24,6 +27,8 @@ pub struct ReceivedImage<'a> {
     pub len: u64,
     /// Their MD5, where the sender tells it.
     pub digest: Option<[u8; 16]>,
+    /// Returns the last transaction that can be here: an image behind it is not one of this namespace's history.
+    pub known_txid: &'a dyn Fn() -> i64,
 }
 
 /// Images and segments for other NameNodes, and images from them.
@@ -39,23 +44,72 @@ impl NameStorage {
 }
 
 impl Transfers<'_> {
-    /// Takes an image that another NameNode made into every image directory, and removes what is not needed any more. What
+    /// Takes an image that another NameNode made into every image directory, and removes what it makes superfluous. What
     /// came is deleted if it is not what its sender says of it.
     ///
+    /// While the image arrives, this NameNode can save its own and stop: it is received into files beside the images, which
+    /// nothing waits for.
+    ///
     /// # Errors
-    /// If it does not come whole, or no directory can hold it.
+    /// Fails if the image does not come whole, is not that of its transaction and namespace, is no newer than the images that
+    /// are there, or if no directory can hold it.
     pub fn receive_image(&self, image: ReceivedImage<'_>) -> Result<(), StorageError> {
-        let _until_saved = self.storage.saving.begin()?;
-        let mut copies = Copies::create(self.storage, image.kind, image.txid);
-        let (expected, txid, kind) = (image.digest, image.txid, image.kind);
-        match copy(image.from, image.len, expected, &mut copies) {
-            Ok(digest) => self.storage.publish_all(copies, &digest)?,
+        self.storage.saving.check()?;
+        let (kind, txid) = (image.kind, image.txid);
+        let mut copies = Copies::create(self.storage, kind, txid, Origin::Received);
+        let digest = match copy(image.from, image.len, image.digest, &mut copies) {
+            Ok(digest) => digest,
             Err(error) => return Err(self.storage.why_no_image(copies, Some(error))),
+        };
+        copies.sync();
+        if let Err(error) = self.check_content(&copies, txid) {
+            copies.discard();
+            return Err(error);
         }
+        let _until_published = match self.storage.saving.begin() {
+            Ok(until_published) => until_published,
+            Err(error) => {
+                copies.discard();
+                return Err(error);
+            }
+        };
+        let newest = self.newest_of_kind(kind, (image.known_txid)());
+        if let Some(newer) = newest.filter(|newest| *newest >= txid) {
+            copies.discard();
+            return Err(StorageError::Superseded { txid, newer });
+        }
+        self.storage.publish_all(copies, &digest)?;
         if kind == ImageKind::Rollback {
             self.storage.remove_rollback_images(txid, false);
         }
         Ok(())
+    }
+
+    /// Checks that what came is an image, of the namespace and the transaction that it should be of.
+    fn check_content(&self, copies: &Copies, txid: i64) -> Result<(), StorageError> {
+        let Some(path) = copies.first_path() else { return Ok(()) };
+        let image = ImageReader::open(&path)?;
+        image.sections()?;
+        let bad =
+            |reason: String| StorageError::from(JournalError::Image { path: path.clone(), reason });
+        let section = image.section(SectionName::NsInfo)?;
+        let head = section.map(|mut section| section.next::<NameSystemSection>()).transpose()?;
+        let head = head.flatten().ok_or_else(|| bad("it has no section NS_INFO".to_owned()))?;
+        let (theirs, ours) = (head.namespace_id(), self.storage.info.namespace_id as u32);
+        if theirs != ours {
+            return Err(bad(format!("it is of the namespace {theirs}, not of {ours}")));
+        }
+        if head.transaction_id() as i64 != txid {
+            let found = head.transaction_id();
+            return Err(bad(format!("it is of transaction {found}, not of {txid}")));
+        }
+        Ok(())
+    }
+
+    /// Returns the transaction of the newest image of a kind, images behind `known` left out.
+    pub fn newest_of_kind(&self, kind: ImageKind, known: i64) -> Option<i64> {
+        let all = self.storage.image_dirs().flat_map(|dir| images(&dir.current(), kind));
+        all.map(|(txid, _)| txid).filter(|txid| *txid <= known).max()
     }
 
     /// The image of a transaction, to start from or to roll back to.
@@ -94,7 +148,7 @@ impl Transfers<'_> {
     }
 }
 
-/// Copies an image; its MD5.
+/// Copies an image of `len` bytes, and not one byte more. Returns its MD5.
 fn copy(
     from: &mut dyn Read,
     len: u64,
@@ -110,9 +164,12 @@ fn copy(
             read => read?,
         };
         let Some(piece) = buffer.get(..read).filter(|piece| !piece.is_empty()) else { break };
+        copied += read as u64;
+        if copied > len {
+            return Err(io::Error::other(format!("more than the {len} bytes came")));
+        }
         digest.update(piece);
         to.write_all(piece)?;
-        copied += read as u64;
     }
     if copied != len {
         return Err(io::Error::other(format!("{copied} of {len} bytes came")));
@@ -145,6 +202,14 @@ mod tests {
         assert_eq!(copied(len, None).unwrap().0, digest);
         let error = copied(len + 1, None).unwrap_err().to_string();
         assert_eq!(error, format!("{len} of {} bytes came", len + 1));
+        // A sender that went on filled the disk.
+        let mut endless = io::repeat(7);
+        let mut to = Vec::new();
+        let error = copy(&mut endless, len, None, &mut to).unwrap_err().to_string();
+        assert_eq!(
+            (error, to.len() <= bytes.len()),
+            (format!("more than the {len} bytes came"), true)
+        );
         assert!(
             copied(len, Some([0; 16])).unwrap_err().to_string().contains("its sender says 0000")
         );

@@ -8,7 +8,7 @@ use super::version::StorageInfo;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zerohop_journal::image::{self, ImageWriter};
 use zerohop_journal::layout::LayoutVersion;
@@ -71,7 +71,7 @@ impl NameStorage {
         write: impl FnOnce(&mut ImageWriter<'_>) -> io::Result<()>,
     ) -> Result<(), StorageError> {
         let _until_saved = self.saving.begin()?;
-        let mut copies = Copies::create(self, kind, txid);
+        let mut copies = Copies::create(self, kind, txid, Origin::Saved);
         let mut image = ImageWriter::with_format(&mut copies, self.config.image_format);
         match write(&mut image).and_then(|()| image.finish()) {
             Ok(digest) => self.publish_all(copies, &digest),
@@ -85,13 +85,13 @@ impl NameStorage {
         digest: &[u8; 16],
     ) -> Result<(), StorageError> {
         let (kind, txid) = (copies.kind, copies.txid);
-        copies.each(|dir, file| publish(dir, file, (kind, txid), digest));
+        copies.each(|dir, file, new| publish(dir, file, new, (kind, txid), digest));
         if copies.files.is_empty() {
             return Err(self.why_no_image(copies, None));
         }
         if kind == ImageKind::Image {
             self.note_layout(&copies);
-            self.purge();
+            self.purge(txid);
         }
         Ok(())
     }
@@ -99,7 +99,7 @@ impl NameStorage {
     /// The first directory's failure; without one what made the image failed.
     pub(super) fn why_no_image(&self, mut copies: Copies, made: Option<io::Error>) -> StorageError {
         let failure = copies.failure.take();
-        let path = copies.files.first().map(|(dir, _)| dir.image_new_path(copies.txid));
+        let path = copies.files.first().map(|(dir, _)| copies.new_path(dir));
         copies.discard();
         match (failure, made, path) {
             (Some(failure), ..) => failure,
@@ -122,10 +122,10 @@ impl NameStorage {
         }
     }
 
-    /// Removes old images and segments as Hadoop does (`NNStorageRetentionManager`). Problems are
-    /// logged: they cost space, not data.
-    fn purge(&self) {
-        let oldest_kept = self.oldest_image_kept();
+    /// Removes old images and segments as Hadoop does (`NNStorageRetentionManager`), as far as the image of `covered`, which
+    /// was just made, stands in for them. Problems are logged: they cost space, not data.
+    fn purge(&self, covered: i64) {
+        let oldest_kept = self.oldest_image_kept(covered);
         for dir in self.image_dirs() {
             for (txid, path) in images(&dir.current(), ImageKind::Image) {
                 if txid < oldest_kept {
@@ -146,10 +146,12 @@ impl NameStorage {
         }
     }
 
-    /// The last of the newest `checkpoints_retained` images, over all directories.
-    fn oldest_image_kept(&self) -> i64 {
+    /// Returns the transaction of the oldest image that is kept: the last of the newest `checkpoints_retained`, over all
+    /// directories. Images behind `covered` do not count: they do not hold what is behind it.
+    fn oldest_image_kept(&self, covered: i64) -> i64 {
         let all = self.image_dirs().flat_map(|dir| images(&dir.current(), ImageKind::Image));
-        let txids: BTreeSet<i64> = all.map(|(txid, _)| txid).collect();
+        let txids: BTreeSet<i64> =
+            all.map(|(txid, _)| txid).filter(|txid| *txid <= covered).collect();
         txids.into_iter().rev().take(self.config.checkpoints_retained).next_back().unwrap_or(0)
     }
 
@@ -176,11 +178,21 @@ impl NameStorage {
     }
 }
 
+/// The maker of an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// This NameNode, which saves one image at a time.
+    Saved,
+    /// Another NameNode, while this one may be saving the same image.
+    Received,
+}
+
 /// The same bytes into every directory; a copy that fails is deleted, and the directory waits for the next
 /// image.
 pub(super) struct Copies {
     kind: ImageKind,
     txid: i64,
+    origin: Origin,
     files: Vec<(Arc<NameDir>, File)>,
     /// Of the first copy that failed.
     failure: Option<StorageError>,
@@ -188,11 +200,16 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    pub(super) fn create(storage: &NameStorage, kind: ImageKind, txid: i64) -> Self {
+    pub(super) fn create(
+        storage: &NameStorage,
+        kind: ImageKind,
+        txid: i64,
+        origin: Origin,
+    ) -> Self {
         let saving = Arc::clone(&storage.saving);
-        let mut copies = Self { kind, txid, files: Vec::new(), failure: None, saving };
+        let mut copies = Self { kind, txid, origin, files: Vec::new(), failure: None, saving };
         for dir in storage.image_dirs() {
-            let path = dir.image_new_path(txid);
+            let path = copies.new_path(dir);
             match File::create(&path) {
                 Ok(file) => copies.files.push((Arc::clone(dir), file)),
                 Err(e) => copies.note(dir, StorageError::io("create", path)(e)),
@@ -201,19 +218,42 @@ impl Copies {
         copies
     }
 
+    /// Returns the path of a copy while it is written.
+    fn new_path(&self, dir: &NameDir) -> PathBuf {
+        match self.origin {
+            Origin::Saved => dir.image_new_path(self.txid),
+            Origin::Received => dir.image_received_path(self.kind, self.txid),
+        }
+    }
+
+    /// Returns the path of the first copy that was written whole.
+    pub(super) fn first_path(&self) -> Option<PathBuf> {
+        self.files.first().map(|(dir, _)| self.new_path(dir))
+    }
+
+    /// Writes the copies to their disks.
+    pub(super) fn sync(&mut self) {
+        self.each(|_, file, path| file.sync_all().map_err(StorageError::io("sync", path)));
+    }
+
     /// Does the same to every copy; one with which it fails is no copy any more.
-    fn each(&mut self, mut work: impl FnMut(&NameDir, &mut File) -> Result<(), StorageError>) {
+    fn each(
+        &mut self,
+        mut work: impl FnMut(&NameDir, &mut File, &Path) -> Result<(), StorageError>,
+    ) {
         let mut failed = Vec::new();
-        self.files.retain_mut(|(dir, file)| match work(dir, file) {
+        let mut files = std::mem::take(&mut self.files);
+        files.retain_mut(|(dir, file)| match work(dir, file, &self.new_path(dir)) {
             Ok(()) => true,
             Err(error) => {
                 failed.push((Arc::clone(dir), error));
                 false
             }
         });
+        self.files = files;
         for (dir, error) in failed {
             self.note(&dir, error);
-            remove(&dir.image_new_path(self.txid));
+            remove(&self.new_path(&dir));
         }
     }
 
@@ -223,8 +263,8 @@ impl Copies {
     }
 
     pub(super) fn discard(self) {
-        for (dir, _) in self.files {
-            remove(&dir.image_new_path(self.txid));
+        for (dir, _) in &self.files {
+            remove(&self.new_path(dir));
         }
     }
 }
@@ -236,10 +276,7 @@ impl Write for Copies {
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.saving.check().map_err(io::Error::other)?;
-        let txid = self.txid;
-        self.each(|dir, file| {
-            file.write_all(bytes).map_err(StorageError::io("write", dir.image_new_path(txid)))
-        });
+        self.each(|_, file, path| file.write_all(bytes).map_err(StorageError::io("write", path)));
         if self.files.is_empty() {
             return Err(io::Error::other("no image directory is left"));
         }
@@ -254,20 +291,20 @@ impl Write for Copies {
 fn publish(
     dir: &NameDir,
     file: &mut File,
+    new: &Path,
     (kind, txid): (ImageKind, i64),
     digest: &[u8; 16],
 ) -> Result<(), StorageError> {
-    let new = dir.image_new_path(txid);
-    file.sync_all().map_err(StorageError::io("sync", &new))?;
+    file.sync_all().map_err(StorageError::io("sync", new))?;
     let path = dir.image_path(kind, txid);
     // An image of the same transaction may have other bytes: killed between the two steps below, the
     // directory would have none that is good.
     if !dir.is_version_due() && path.exists() && image::verify_md5(&path).is_ok() {
-        remove(&new);
+        remove(new);
         return Ok(());
     }
     image::write_md5(&path, digest)?;
-    Ok(zerohop_daemon::storage::rename(&new, &path)?)
+    Ok(zerohop_daemon::storage::rename(new, &path)?)
 }
 
 /// Deletes images that a crash, or a disk that was full, left unfinished.
@@ -281,7 +318,7 @@ pub(super) fn remove_unfinished(dir: &NameDir) {
 }
 
 /// The images of a directory that are for this, with their transactions.
-pub(super) fn images(current: &Path, kind: ImageKind) -> Vec<(i64, std::path::PathBuf)> {
+pub(super) fn images(current: &Path, kind: ImageKind) -> Vec<(i64, PathBuf)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(current).into_iter().flatten().flatten() {
         let name = entry.file_name();

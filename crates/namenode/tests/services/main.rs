@@ -6,6 +6,7 @@ mod datanode;
 mod harness;
 mod held;
 mod hosts;
+mod image_transfers;
 mod limits;
 mod pages;
 mod reconfigure;
@@ -13,6 +14,7 @@ mod removals;
 mod report_leases;
 mod restored;
 mod rolling_upgrades;
+mod strangers;
 
 use harness::*;
 use zerohop_proto::hdfs::datanode as dn;
