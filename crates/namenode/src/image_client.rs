@@ -119,14 +119,17 @@ impl TransferOptions {
         }
         let throttle = TransferThrottle::new(self.bytes_per_s);
         let mut body = Throttled { from: file, throttle, piece_len: self.piece_len };
-        let response = request
+        let mut response = request
             .send(ureq::SendBody::from_reader(&mut body))
             .map_err(|error| failed(error.to_string()))?;
         match response.status().as_u16() {
             200 => Ok(()),
             // Conflict, and Expectation Failed: another one has sent one, or it is no active NameNode.
             status @ (409 | 417) => Err(TransferError::Refused { url, status }),
-            status => Err(failed(format!("status {status}"))),
+            status => {
+                let reason = response.body_mut().read_to_string().unwrap_or_default();
+                Err(failed(format!("status {status}: {}", reason.trim())))
+            }
         }
     }
 }

@@ -278,7 +278,13 @@ impl Actor {
         tokio::pin!(report);
         loop {
             tokio::select! {
-                sent = &mut report => return sent.map(|()| false),
+                sent = &mut report => {
+                    let is_registered_again = sent?;
+                    if is_registered_again {
+                        schedule.restart();
+                    }
+                    return Ok(is_registered_again);
+                }
                 () = clock::sleep_until(schedule.heartbeat) => {}
             }
             schedule.beats(clock::runtime_now(), self.node.settings.heartbeat_interval);
@@ -380,7 +386,8 @@ impl Actor {
         }
     }
 
-    async fn send_full_report(&self, lease: u64) -> Result<(), TalkError> {
+    /// Sends a full report. Returns `true` if the NameNode did not take it: this DataNode has registered again.
+    async fn send_full_report(&self, lease: u64) -> Result<bool, TalkError> {
         let _reporting = self.reporting.lock().await;
         if !self.node.deletions.carried_out(DELETION_PATIENCE).await {
             tracing::warn!("a disk is slow: replicas are reported that are being deleted");
@@ -389,7 +396,7 @@ impl Actor {
         let (Some(registration), Some(pool_id)) =
             (self.link.registration(), self.service.pool_id())
         else {
-            return Ok(());
+            return Ok(false);
         };
         let for_report = Arc::clone(&self.node);
         let (id, split) = (Arc::clone(&pool_id), self.adjustable().block_report_split);
@@ -407,6 +414,12 @@ impl Actor {
                 self.link.client().call("blockReport", &request).await?;
             self.count(Message::FullReport, begun);
             if let Some(command) = answer.cmd {
+                if commands::asks_to_register(&command) {
+                    let addr = &self.link.addr;
+                    tracing::info!("NameNode {addr} asks to register before it takes a report");
+                    self.handshake().await?;
+                    return Ok(true);
+                }
                 commands::carry_out(&self.node, &self.service, command);
             }
         }
@@ -415,7 +428,7 @@ impl Actor {
             self.link.addr,
             clock::since(started).as_millis()
         );
-        Ok(())
+        Ok(false)
     }
 
     /// Sends incremental block reports as soon as there is something to report.

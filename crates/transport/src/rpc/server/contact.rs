@@ -78,6 +78,7 @@ mod tests {
             |seconds, progress| contact.overdue(at(seconds), progress, &options).is_some();
         assert!(!overdue(10, Progress::Unknown) && overdue(11, Progress::Unknown));
         assert!(!overdue(18, Progress::PartOfRequest) && overdue(19, Progress::PartOfRequest));
+        assert!(!overdue(18, Progress::Starved) && overdue(19, Progress::Starved));
         assert!(!overdue(1000, Progress::WholeRequests));
         options.handshake_timeout = Duration::ZERO;
         assert_eq!(contact.overdue(at(1000), Progress::Unknown, &options), None);
