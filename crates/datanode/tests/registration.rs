@@ -70,7 +70,7 @@ impl RpcService for NameNode {
     }
 }
 
-/// It took the report for sent, and the NameNode had none until the next one, hours later.
+/// The DataNode took the report for sent, and the NameNode had none until the next one, hours later.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_to_register_in_answer_to_a_full_report_was_ignored() {
     let options = ServerOptions::from_conf(&Conf::new(), 0, 1).unwrap();

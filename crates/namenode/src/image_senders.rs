@@ -1,7 +1,7 @@
 //! The machines whose images this NameNode takes.
 //!
-//! Without Kerberos, which would name the sender, the address of the connection is all that is known of it. An image replaces
-//! the namespace at the next start, so that not everybody may send one.
+//! An image replaces the namespace at the next start. Without Kerberos, the address of the connection is all that identifies its
+//! sender.
 
 use crate::name_service::NameService;
 use std::net::{IpAddr, ToSocketAddrs, UdpSocket};
@@ -18,7 +18,7 @@ pub(crate) struct ImageSenders {
 }
 
 impl ImageSenders {
-    /// Reads the machines from `conf`, which is that of this NameNode. Resolves names, which blocks.
+    /// Reads the machines from `conf`, specialized for this NameNode. Resolves names, which blocks.
     ///
     /// # Errors
     /// Fails if a key is malformed.

@@ -5,7 +5,7 @@ use zerohop_proto::Checked;
 use zerohop_transport::rpc::server::CallContext;
 use zerohop_wire::{JavaException, RemoteException};
 
-/// A part of a request; one that cannot be read, or that lacks a required field, is refused as Java refuses it.
+/// Decodes a part of a request. Fails with Java's exception if it is malformed or lacks a required field.
 pub(crate) fn decode<Q: Checked>(param: Bytes) -> Result<Q, RemoteException> {
     zerohop_proto::decode(param).map_err(|e| JavaException::RpcServer.with(e.to_string()))
 }

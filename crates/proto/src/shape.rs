@@ -83,7 +83,7 @@ pub fn decode<M: Checked>(bytes: Bytes) -> Result<M, InvalidMessage> {
     M::decode(bytes).map_err(|e| malformed(M::shape(), &e))
 }
 
-/// An encoded message whose required fields are there, and the memory that it takes once it is decoded.
+/// An encoded message that has its required fields, and the memory that it takes once it is decoded.
 pub struct Measured<M> {
     bytes: Bytes,
     memory: usize,
@@ -194,7 +194,7 @@ fn copies(shape: &Shape, number: u32) -> usize {
     element(shape, number).map_or(1, |_| GROWTH)
 }
 
-/// Returns the memory of a field that is no message; `encoded` is the field without its key.
+/// Returns the memory of a field that is not a message. `encoded` is the field without its key.
 fn memory_of_field(shape: &Shape, number: u32, wire_type: WireType, encoded: &[u8]) -> usize {
     let is_packed = wire_type == WireType::LengthDelimited;
     let count = |size: usize| if is_packed { encoded.len() / size } else { 1 };

@@ -97,7 +97,7 @@ keys! {
     ZEROHOP_IPC_SERVER_HANDSHAKE_TIMEOUT_MS: Duration = "zerohop.ipc.server.handshake.timeout.ms", "60000", Millis;
     /// Largest RPC request a server accepts.
     IPC_MAXIMUM_DATA_LENGTH: i32 = "ipc.maximum.data.length", "134217728", Bytes;
-    /// Memory that all requests to one RPC port take at most, while they arrive and once they are decoded; connections beyond wait. 0 means four times ipc.maximum.data.length (ours, not Hadoop's).
+    /// Memory that all requests to one RPC port take at most, while they arrive and once they are decoded; connections beyond wait. 0 means four times ipc.maximum.data.length.
     ZEROHOP_IPC_SERVER_REQUEST_MEMORY_MAX: usize = "zerohop.ipc.server.request.memory.max", "0", Bytes;
     /// Largest RPC answer a client accepts.
     IPC_MAXIMUM_RESPONSE_LENGTH: i32 = "ipc.maximum.response.length", "134217728", Bytes;
@@ -151,7 +151,7 @@ keys! {
     ZEROHOP_HTTP_PROXIES: String = "zerohop.http.proxies", "", Plain;
     /// Bytes a second that a caller of an HTTP port has to send of a body or take of an answer; the connection of a slower one is closed. 0 means that there is no minimum. The gateway has zerohop.gateway.rate.min.
     ZEROHOP_HTTP_RATE_MIN: u64 = "zerohop.http.rate.min", "1k", Bytes;
-    /// How long an HTTP port waits for a caller's bytes before it compares their rate with zerohop.http.rate.min, and then each time again.
+    /// Time that an HTTP port waits for a caller's bytes before each comparison of their rate with zerohop.http.rate.min.
     ZEROHOP_HTTP_RATE_GRACE_MS: Duration = "zerohop.http.rate.grace.ms", "30000", Millis;
     /// Whether the caller context of clients is written to the audit log.
     HADOOP_CALLER_CONTEXT_ENABLED: bool = "hadoop.caller.context.enabled", "false", Plain;

@@ -25,7 +25,7 @@ keys! {
     DFS_NAMENODE_HTTPS_ADDRESS: String = "dfs.namenode.https-address", "0.0.0.0:9871", Plain;
     /// Address of the secondary NameNode's web pages.
     DFS_NAMENODE_SECONDARY_HTTP_ADDRESS: String = "dfs.namenode.secondary.http-address", "0.0.0.0:9868", Plain;
-    /// Machines that may send images to this NameNode, besides the other NameNodes of its name service, or its secondary NameNode where it is alone: host names, addresses, CIDR ranges, or `*`.
+    /// Machines that may send images to this NameNode, besides the other NameNodes of its name service (or its secondary NameNode, if it is the only one): host names, addresses, CIDR ranges, or `*`.
     ZEROHOP_NAMENODE_IMAGE_SENDERS: String = "zerohop.namenode.image.senders", "", Plain;
     /// Address of the backup node.
     DFS_NAMENODE_BACKUP_ADDRESS: String = "dfs.namenode.backup.address", "0.0.0.0:50100", Plain;

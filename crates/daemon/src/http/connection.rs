@@ -29,7 +29,7 @@ pub(super) struct IdleLimited<S> {
     reader: SlowPeer,
     /// Bytes that were given to the socket.
     written: u64,
-    /// The same, for others to look at.
+    /// Copy of `written` for the tasks that watch the connection.
     shown: Option<Arc<AtomicU64>>,
     /// Those of them that the peer had taken when the silence was looked at last.
     taken: u64,

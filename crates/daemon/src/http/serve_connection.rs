@@ -39,7 +39,7 @@ const CONNECTION_WINDOW_LEN: u32 = 4 << 20;
 /// Requests of one HTTP/2 connection at once.
 const STREAMS_MAX: u32 = 100;
 
-/// How long a connection that is closed for its silence may take to say goodbye.
+/// Time that the client has to answer when its connection is closed as idle.
 const FAREWELL_MAX: Duration = Duration::from_secs(2);
 
 /// In the extensions of a request that came over TLS.
@@ -135,7 +135,7 @@ impl Answerer {
             .initial_connection_window_size(CONNECTION_WINDOW_LEN)
             .max_send_buf_size(BUFFER_LEN)
             .serve_connection(TokioIo::new(stream), service);
-        // The pings that find a dead peer are answered by a live one that wants nothing: they are no sign of use.
+        // Pings find a dead peer. A live one answers them even if it has no requests, so they do not count as use.
         let mut connection = pin!(connection);
         let stopped =
             until_end(connection.as_mut(), |it| it.as_deref_mut().graceful_shutdown(), ends);

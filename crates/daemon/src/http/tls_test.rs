@@ -52,7 +52,7 @@ fn start_with(directory: &Path, options: HttpOptions, router: Router) -> SocketA
 
 type Http2 = hyper::client::conn::http2::SendRequest<Body>;
 
-/// A client that takes `window` bytes of an answer without being asked, and the task that ends with its connection.
+/// Connects a client that accepts `window` bytes of an answer unread. Returns also the task that ends with its connection.
 async fn connect_by_http_2(
     directory: &Path,
     address: SocketAddr,

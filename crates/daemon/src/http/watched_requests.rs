@@ -1,7 +1,7 @@
-//! Whether the client of an HTTP/2 connection still wants something.
+//! The test for an idle HTTP/2 connection.
 //!
-//! The bytes on the connection do not tell: pings are answered by a client that has nothing to ask, and one that holds its
-//! requests open without sending or taking their bodies can let any number of small frames pass.
+//! The bytes on the connection do not tell. A client without requests answers pings, and a client that neither sends nor takes
+//! the bodies of its requests can send any number of small frames.
 
 use super::slow_peer::MinimumRate;
 use axum::body::{Body, HttpBody};
@@ -27,7 +27,7 @@ pub(super) struct WatchedRequests(Arc<Mutex<State>>);
 struct State {
     /// Requests whose answer is not sent.
     open: usize,
-    /// Those of them that this server works for, rather than waiting for the client.
+    /// Open requests that wait for this server, not for the client.
     working: usize,
     last_progress: Instant,
 }
@@ -143,7 +143,7 @@ impl Drop for Watched {
 pub(super) struct Handling(Arc<Watched>);
 
 impl Handling {
-    /// The handler has made the answer; its body is watched until it is sent.
+    /// Ends the handler's part. Returns the answer with a body that is watched until it is sent.
     pub(super) fn finish(self, answer: Response<Body>) -> Response<AnswerBody> {
         self.0.change(|phase| phase.is_handled = false);
         let watched = Arc::clone(&self.0);
@@ -195,7 +195,7 @@ impl<B> Drop for RequestBody<B> {
     }
 }
 
-/// The body of an answer: it is asked for the next piece only when the client has taken enough of those before.
+/// The body of an answer. Hyper polls it only when the client has taken enough of the pieces before.
 pub(super) struct AnswerBody {
     body: Body,
     watched: Arc<Watched>,

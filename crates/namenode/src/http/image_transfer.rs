@@ -30,7 +30,7 @@ const DIGEST: HeaderName = HeaderName::from_static("x-md5-digest");
 /// The name of the file that is sent.
 const FILE_NAME: HeaderName = HeaderName::from_static("x-image-edits-name");
 
-/// How long an image waits for an observer to apply its edits.
+/// Time that an image waits for an observer to apply its edits.
 const APPLIED_WITHIN: Duration = Duration::from_secs(10);
 
 /// What is sent.
@@ -66,7 +66,7 @@ pub(super) async fn send(
     let counted = Arc::clone(&core);
     let is_image = query.has("getimage");
     let found = threads.run(move || {
-        // Everybody may have the image; NameNodes do not wait for others who take it slowly.
+        // Any client may download the image. NameNodes do not wait for clients that take it slowly.
         let transfers = match core.image_uploads.senders.include(remote.ip()) {
             true => core.image_uploads.threads.clone(),
             false => core.transfers.clone(),
@@ -198,7 +198,7 @@ pub(super) async fn receive(
     }
 }
 
-/// Refuses an image, with which anybody could replace the namespace.
+/// Refuses an image from an unknown machine: the next start would load it as the namespace.
 fn no_sender(remote: SocketAddr) -> Failure {
     let address = remote.ip().to_canonical();
     let reason = format!(

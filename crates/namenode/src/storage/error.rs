@@ -151,14 +151,14 @@ pub enum StorageError {
         /// What the JournalNodes said.
         reason: String,
     },
-    /// An image came that is no newer than those that are there.
+    /// The received image is not newer than the directories' newest one.
     #[error(
-        "an image of transaction {newer} is here, which the image of transaction {txid} does not replace"
+        "the image of transaction {txid} is not newer than the newest one, of transaction {newer}"
     )]
     Superseded {
-        /// The image that came.
+        /// Transaction of the received image.
         txid: i64,
-        /// The one that is there.
+        /// Transaction of the newest image.
         newer: i64,
     },
     /// Every directory failed.

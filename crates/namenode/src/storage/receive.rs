@@ -27,7 +27,7 @@ pub struct ReceivedImage<'a> {
     pub len: u64,
     /// Their MD5, where the sender tells it.
     pub digest: Option<[u8; 16]>,
-    /// Returns the last transaction that can be here: an image behind it is not one of this namespace's history.
+    /// Returns the last transaction that this NameNode has. An image of a later one is not part of its history.
     pub known_txid: &'a dyn Fn() -> i64,
 }
 
@@ -51,8 +51,8 @@ impl Transfers<'_> {
     /// nothing waits for.
     ///
     /// # Errors
-    /// Fails if the image does not come whole, is not that of its transaction and namespace, is no newer than the images that
-    /// are there, or if no directory can hold it.
+    /// Fails if the image is incomplete, of another transaction or namespace, or not newer than the newest image, or if no
+    /// directory can hold it.
     pub fn receive_image(&self, image: ReceivedImage<'_>) -> Result<(), StorageError> {
         self.storage.saving.check()?;
         let (kind, txid) = (image.kind, image.txid);
@@ -106,7 +106,7 @@ impl Transfers<'_> {
         Ok(())
     }
 
-    /// Returns the transaction of the newest image of a kind, images behind `known` left out.
+    /// Returns the transaction of the newest image of a kind, ignoring images of transactions after `known`.
     pub fn newest_of_kind(&self, kind: ImageKind, known: i64) -> Option<i64> {
         let all = self.storage.image_dirs().flat_map(|dir| images(&dir.current(), kind));
         all.map(|(txid, _)| txid).filter(|txid| *txid <= known).max()
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(copied(len, None).unwrap().0, digest);
         let error = copied(len + 1, None).unwrap_err().to_string();
         assert_eq!(error, format!("{len} of {} bytes came", len + 1));
-        // A sender that went on filled the disk.
+        // A sender of more bytes than it had announced used to fill the disk.
         let mut endless = io::repeat(7);
         let mut to = Vec::new();
         let error = copy(&mut endless, len, None, &mut to).unwrap_err().to_string();

@@ -147,7 +147,7 @@ impl NameStorage {
     }
 
     /// Returns the transaction of the oldest image that is kept: the last of the newest `checkpoints_retained`, over all
-    /// directories. Images behind `covered` do not count: they do not hold what is behind it.
+    /// directories. Images of transactions after `covered` do not count.
     fn oldest_image_kept(&self, covered: i64) -> i64 {
         let all = self.image_dirs().flat_map(|dir| images(&dir.current(), ImageKind::Image));
         let txids: BTreeSet<i64> =

@@ -1,4 +1,4 @@
-//! Images from other NameNodes: who may send them, and what they may replace.
+//! Images from other NameNodes: their senders, and the files that they replace.
 
 use crate::harness::*;
 use std::time::Duration;
@@ -12,7 +12,7 @@ const ANY_TIME: (&str, &str) = ("dfs.namenode.checkpoint.period", "0");
 const LIMIT: Duration = Duration::from_secs(60);
 
 impl Harness {
-    /// What the head of an upload asks for, with the namespace's own ids.
+    /// Returns the request target of an upload, with the namespace's own ids.
     fn upload(&self, txid: i64, len: usize) -> String {
         let version = self.directory.path().join("name/current/VERSION");
         let version = std::fs::read_to_string(version).unwrap();
@@ -40,7 +40,7 @@ impl Harness {
         answer(self.begin_upload(&target, bytes.len(), bytes).await).await
     }
 
-    /// The names of files in the name directory that begin so, MD5 files left out.
+    /// Returns the names of files in the name directory that begin with `prefix`, without MD5 files.
     fn files(&self, prefix: &str) -> Vec<String> {
         let entries = std::fs::read_dir(self.directory.path().join("name/current")).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -161,7 +161,7 @@ async fn bytes_that_were_no_image_of_their_transaction_became_one() {
     harness.node.stop().await;
 }
 
-/// An image that no edit led to stood for the newest: the first real one, and the edits behind it, went.
+/// An image that no edit led to stood for the newest: the first real one and the edits after it were purged.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_image_from_the_future_purged_what_the_new_image_did_not_cover() {
     let retained = ("dfs.namenode.num.extra.edits.retained", "0");

@@ -1,4 +1,4 @@
-//! What is done with large messages of senders that are not known, and with many connections from one address.
+//! Large messages of unknown senders, and many connections from one address.
 
 use crate::harness::*;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use zerohop_wire::JavaException;
 /// Longer than anything takes on a loaded machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A message whose second field is no heartbeat's: it can be answered only by who does not decode it whole.
+/// Returns a message whose second field has the wrong type, so that decoding all of it fails.
 fn undecodable(registration: &dn::DatanodeRegistrationProto) -> dn::BlockReportRequestProto {
     dn::BlockReportRequestProto {
         registration: registration.clone(),
@@ -21,7 +21,7 @@ fn undecodable(registration: &dn::DatanodeRegistrationProto) -> dn::BlockReportR
     }
 }
 
-/// Anybody could have the NameNode decode 60 MB of empty messages.
+/// The NameNode used to decode 60 MB of empty messages for any sender.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_large_message_of_a_datanode_that_is_not_registered_was_decoded() {
     let harness = Harness::start().await;
@@ -100,7 +100,7 @@ async fn half_requests_from_one_address_took_all_connections() {
     let address = harness.node.http_addr();
     let half = async |from| {
         let mut stream = connect_from(from, address).await;
-        // Those that are too many are closed at once.
+        // The server closes connections beyond the limit at once.
         _ = stream.write_all(b"GET /health HTTP/1.1\r\n").await;
         stream
     };

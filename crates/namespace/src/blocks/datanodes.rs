@@ -103,11 +103,11 @@ impl DatanodeLookup<'_> {
         })
     }
 
-    /// Refuses a DataNode that is not registered or dead: it must register before it reports. With `from`, the address of
-    /// its connection, also one that registered from elsewhere.
+    /// Checks that a DataNode is registered and alive. With `from`, the address of its connection, checks too that it
+    /// registered from there.
     ///
     /// # Errors
-    /// `Error::Datanode`.
+    /// Fails with `Error::Datanode` if the DataNode must register before it reports.
     pub fn check_registered(self, uuid: &str, from: Option<&str>) -> Result<()> {
         let node = self.nodes.node(self.nodes.reporting(uuid)?);
         match node.filter(|node| from.is_none_or(|from| node.id.ip == from)) {

@@ -205,7 +205,7 @@ fn client(server: &RpcServer) -> RpcClient {
     RpcClient::new(server.local_addr(), "test.Large", 1, &user, options)
 }
 
-/// The introduction, and all of a frame of `len` bytes but its last one.
+/// Returns the introduction and a frame of `len` bytes without its last one.
 fn unfinished(len: usize) -> Vec<u8> {
     let mut sent = introduction().to_vec();
     sent.extend_from_slice(&(len as u32).to_be_bytes());
@@ -244,7 +244,7 @@ async fn frames_of_many_connections_had_no_bound_together() {
     for _ in 0..12 {
         let mut stream = TcpStream::connect(server.local_addr()).await.unwrap();
         silent.push(tokio::spawn(async move {
-            // Those that find no room are not read.
+            // The server does not read connections without room.
             _ = stream.write_all(&unfinished(4 << 20)).await;
             std::future::pending::<()>().await;
         }));
@@ -252,7 +252,7 @@ async fn frames_of_many_connections_had_no_bound_together() {
     until("full share", || server.request_memory() >= 8 << 20).await;
     assert!(server.request_memory() <= SHARE, "{}", server.request_memory());
 
-    // Small calls go on. A large one goes on when there is room again.
+    // Small calls are served. A large one waits for room.
     let client = client(&server);
     let nothing = UserInformationProto::default();
     let _: UserInformationProto = client.call("large", &nothing).await.unwrap();
@@ -267,7 +267,7 @@ async fn frames_of_many_connections_had_no_bound_together() {
     until("room", || server.request_memory() == 0).await;
 }
 
-/// Whoever holds room for a request must send the request, and a byte now and then is none.
+/// A byte every few seconds used to keep the charge of a frame.
 #[tokio::test]
 async fn a_byte_now_and_then_held_the_room_for_a_frame() {
     let (server, _) = server_with(&[SMALL[0], SMALL[1], SHORT]);

@@ -187,7 +187,7 @@ pub(super) fn charged(bytes: Bytes, charge: Charge) -> Bytes {
     Bytes::from_owner(ChargedFrame { bytes, _charge: charge })
 }
 
-/// What decoding one call's request is charged to. Clones share the charge, which lasts until the last one is dropped.
+/// The charge for one call's decoded request. Clones share the charge, which lasts until the last one is dropped.
 #[derive(Clone, Debug, Default)]
 pub struct CallMemory(Option<Arc<Mutex<Charge>>>);
 
@@ -255,7 +255,7 @@ mod tests {
         assert!(budget.state.lock().by_address.is_empty());
     }
 
-    /// Each of them had a part, and none had room for its rest.
+    /// Frames that each had a part of the budget could keep each other from their rest.
     #[test]
     fn frames_that_have_begun_are_finished_one_after_the_other() {
         let budget = Budget::new(200, 100);

@@ -19,12 +19,12 @@ const READ_ROOM: usize = 16 << 10;
 const READ_ROOM_MIN: usize = 2 << 10;
 /// Frames of at most this length are not charged: every connection has room for one.
 const FREE_LEN: usize = READ_ROOM;
-/// A larger frame is charged, and given room, in steps of this size: a length without data behind it costs nothing.
+/// A larger frame is charged, and given room, in steps of this size, so that a length without data costs nothing.
 const STEP: usize = 1 << 20;
-/// A larger frame goes on with each so many bytes, not with every byte: else one byte a minute would hold what is charged.
+/// Bytes of a larger frame that count as progress. Otherwise one byte a minute would hold its charge.
 const PROGRESS_LEN: usize = 64 << 10;
 
-/// Bytes that have arrived and are no whole frame yet.
+/// Arrived bytes that are not a whole frame yet.
 ///
 /// Invariant: while a frame of more than [`FREE_LEN`] bytes is in progress, nothing behind its end is read.
 pub(super) struct Intake {
@@ -35,7 +35,7 @@ pub(super) struct Intake {
     frame_len: usize,
     /// The charge for the frame in progress, if it is a large one.
     charge: Option<Charge>,
-    /// Bytes of a large frame since it last went on.
+    /// Bytes of a large frame since its last progress.
     since_progress: usize,
     /// True if the budget has no room for the frame in progress.
     is_starved: bool,
@@ -162,8 +162,7 @@ impl Intake {
     }
 }
 
-/// Returns `true` if the peer has closed the connection, whose bytes are not read. What happens later is seen with the next
-/// look for idle connections.
+/// Returns `true` if the peer has closed a connection that is not read. The scan for idle connections repeats the check.
 fn has_left(stream: &TcpStream, context: &mut Context<'_>) -> bool {
     match pin!(stream.ready(Interest::READABLE)).poll(context) {
         Poll::Ready(Ok(ready)) => ready.is_read_closed(),

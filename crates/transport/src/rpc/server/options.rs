@@ -120,8 +120,8 @@ impl ServerOptions {
     }
 }
 
-/// Four times the largest frame where the key is 0. With less than twice that frame, a request would not find room for what
-/// it decodes to.
+/// Returns the memory for requests: four times the largest frame if the key is 0. Less than twice that frame is refused, because
+/// a request needs room for its bytes and for what they decode to.
 fn request_memory_max(conf: &Conf, frame_len_max: usize) -> Result<usize, ConfError> {
     let key = &keys::ZEROHOP_IPC_SERVER_REQUEST_MEMORY_MAX;
     conf.get_as(key, "0, or at least twice ipc.maximum.data.length", |bytes| match bytes {

@@ -20,7 +20,7 @@ pub(super) struct Answered {
     pub(super) state_id: Option<i64>,
     /// Runs until this is dropped, when the answer is made.
     pub(super) running: Option<Arc<RunningCall>>,
-    /// What decoding its request was charged to.
+    /// The charge for its decoded request.
     #[expect(dead_code, reason = "it is charged until the call is answered")]
     pub(super) memory: CallMemory,
 }

@@ -99,7 +99,7 @@ pub struct CallContext {
     pub trace_id: Option<Arc<str>>,
     /// The protocol named when the connection was opened.
     pub connection_protocol: Arc<str>,
-    /// What decoding the request is charged to.
+    /// The charge for the decoded request.
     pub memory: CallMemory,
 }
 
