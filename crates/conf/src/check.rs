@@ -8,6 +8,9 @@ use crate::{Conf, ConfError, Role, Source, closest, replaced_by};
 /// Keys that begin so are read by HDFS and by nothing else.
 const OWN_PREFIXES: [&str; 3] = ["dfs.", "ipc.", "zerohop."];
 
+/// Hadoop's class that puts the cross-origin filter in front of the HTTP ports.
+pub const CROSS_ORIGIN_FILTER: &str = "org.apache.hadoop.security.HttpCrossOriginFilterInitializer";
+
 /// Refuses a configuration that promises protection or exclusivity which `role` does not implement.
 ///
 /// # Errors
@@ -21,9 +24,10 @@ pub fn check_protections(conf: &Conf, role: Role) -> Result<(), ConfError> {
                 continue;
             }
             let value = conf.get_raw(name).unwrap_or_else(|| text.to_owned());
-            if !row.accepts.accepts(value.trim()) {
+            let refused = row.accepts.refused(&value);
+            if !refused.is_empty() {
                 let origin = conf.source(name).unwrap_or(Source::Default);
-                list.push(Refusal::new(row, name, value.trim(), origin));
+                list.push(Refusal::new(row, name, &refused.join(","), origin));
             }
         }
     }
@@ -40,12 +44,25 @@ pub fn ineffective_keys(conf: &Conf) -> Vec<String> {
         !is_promise && status(base) == Some(Status::NotImplemented)
     };
     let names = conf.iter().map(|(name, _)| name).filter(|name| is_ineffective(name));
-    names
-        .map(|name| {
-            let origin = conf.source(name).unwrap_or(Source::Default);
-            format!("{origin}: {name} has no effect: it is not implemented")
-        })
-        .collect()
+    let unimplemented = names.map(|name| {
+        let origin = conf.source(name).unwrap_or(Source::Default);
+        format!("{origin}: {name} has no effect: it is not implemented")
+    });
+    unimplemented.chain(cross_origin_without_filter(conf)).collect()
+}
+
+/// Returns a line if the cross-origin filter is enabled and the filter initializers do not name it, as in Apache Hadoop.
+fn cross_origin_without_filter(conf: &Conf) -> Option<String> {
+    let (enabled, filters) =
+        (&keys::HADOOP_HTTP_CROSS_ORIGIN_ENABLED, &keys::HADOOP_HTTP_FILTER_INITIALIZERS);
+    let is_named = words(conf, filters.name).iter().any(|class| class == CROSS_ORIGIN_FILTER);
+    (conf.get(enabled).unwrap_or_default() && !is_named).then(|| {
+        let origin = conf.source(enabled.name).unwrap_or(Source::Default);
+        format!(
+            "{origin}: {} has no effect: {} does not name {CROSS_ORIGIN_FILTER}",
+            enabled.name, filters.name
+        )
+    })
 }
 
 /// One line for each key that was set and that neither Hadoop nor zerohop has: where the key is like one
@@ -181,11 +198,58 @@ mod tests {
         }
     }
 
+    /// The gateway used to start with a group mapping, an impersonation provider and client certificates that it did not
+    /// implement, and with any filter.
+    #[test]
+    fn the_gateway_started_without_what_other_daemons_refuse() {
+        for (name, value, refused_part) in [
+            ("hadoop.security.group.mapping", "org.apache.hadoop.security.LdapGroupsMapping", ""),
+            ("httpfs.groups.hadoop.security.group.mapping", "a.Mapping", ""),
+            ("hadoop.security.impersonation.provider.class", "a.Provider", ""),
+            ("hadoop.security.instrumentation.requires.admin", "true", ""),
+            ("hadoop.ssl.require.client.cert", "true", ""),
+            (
+                "hadoop.http.filter.initializers",
+                "org.apache.hadoop.security.HttpCrossOriginFilterInitializer, a.Filter,b.Filter",
+                "a.Filter,b.Filter",
+            ),
+        ] {
+            let error = check_protections(&conf(&[(name, value)]), Role::Gateway).unwrap_err();
+            let refused = if refused_part.is_empty() { value } else { refused_part };
+            let text = error.to_string();
+            assert!(text.starts_with(&format!("{name}: `{refused}' from ")), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_cross_origin_filter_was_enabled_and_not_named_without_a_word() {
+        let mut conf = conf(&[("hadoop.http.cross-origin.enabled", "true")]);
+        let lines = ineffective_keys(&conf);
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        assert!(lines[0].contains("hadoop.http.filter.initializers does not name"), "{lines:?}");
+        conf.set(keys::HADOOP_HTTP_FILTER_INITIALIZERS.name, format!("x, {CROSS_ORIGIN_FILTER}"));
+        assert!(ineffective_keys(&conf).is_empty());
+    }
+
+    /// A shell prints the first line of an error alone; that line said how many values were refused and not which.
+    #[test]
+    fn the_first_line_of_several_refusals_did_not_name_them() {
+        let conf = conf(&[
+            ("hadoop.security.authentication", "kerberos"),
+            ("hadoop.rpc.protection", "authentication,privacy"),
+        ]);
+        let text = check_protections(&conf, Role::Client).unwrap_err().to_string();
+        assert_eq!(
+            text.lines().next().unwrap(),
+            "the client refuses 2 values of the configuration: hadoop.security.authentication=kerberos, hadoop.rpc.protection=privacy"
+        );
+    }
+
     #[test]
     fn the_defaults_and_values_that_promise_nothing_are_accepted() {
         for row in PROTECTIONS {
             let default = Conf::new().get_raw(row.name).unwrap_or_default();
-            assert!(row.accepts.accepts(default.trim()), "{}: {default}", row.name);
+            assert!(row.accepts.refused(&default).is_empty(), "{}: {default}", row.name);
             assert!(status(row.name).is_some(), "{} is not known", row.name);
             assert!(!row.lacks.ends_with('.') && !row.roles.is_empty());
             assert_eq!(PROTECTIONS.iter().filter(|other| other.name == row.name).count(), 1);
@@ -207,7 +271,7 @@ mod tests {
         let text = check_protections(&conf, Role::DataNode).unwrap_err().to_string();
         assert_eq!(
             text,
-            "the DataNode refuses 2 values of the configuration:\n  \
+            "the DataNode refuses 2 values of the configuration: dfs.encrypt.data.transfer=true, dfs.http.policy=HTTPS_ONLY\n  \
              dfs.encrypt.data.transfer: `true' from the command line is refused: block data is not encrypted on the wire; set it to false to go without it\n  \
              dfs.http.policy: `HTTPS_ONLY' from the command line is refused: the web pages are served by HTTP only; set it to HTTP_ONLY or HTTP_AND_HTTPS to go without it"
         );

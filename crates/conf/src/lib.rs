@@ -30,7 +30,7 @@ mod substitute;
 mod value;
 mod xml;
 
-pub use check::{check_protections, ineffective_keys, unknown_keys};
+pub use check::{CROSS_ORIGIN_FILTER, check_protections, ineffective_keys, unknown_keys};
 pub use conf::Conf;
 pub use deprecated::replaced_by;
 pub use error::ConfError;

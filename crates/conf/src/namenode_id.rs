@@ -75,6 +75,34 @@ impl NameNodeId {
         conf.specialize(Some(&self.nameservice), Some(&self.namenode))
     }
 
+    /// Returns the only name service whose NameNode has its RPC address on this machine, of those with one NameNode
+    /// (`DFSUtil.getNamenodeNameServiceId`).
+    ///
+    /// # Errors
+    /// Fails if several have, as in Apache Hadoop.
+    pub fn service_of_this_machine(conf: &Conf) -> Result<Option<String>, ConfError> {
+        let mut found = Vec::new();
+        for nameservice in conf.get(&keys::DFS_NAMESERVICES)? {
+            let ids = conf.get_for(&keys::DFS_HA_NAMENODES, &[&nameservice])?;
+            let namenode = ids.into_iter().next().unwrap_or_default();
+            let key = keys::DFS_NAMENODE_RPC_ADDRESS.name;
+            let suffix = if namenode.is_empty() { String::new() } else { format!(".{namenode}") };
+            // The plain address belongs to no name service.
+            let is_named = conf.is_set(&format!("{key}.{nameservice}{suffix}"));
+            let one = Self { nameservice, namenode };
+            if is_named && one.is_here(conf)? {
+                found.push(one.nameservice);
+            }
+        }
+        match found.len() {
+            0 | 1 => Ok(found.pop()),
+            _ => Err(conf.misfit(
+                keys::DFS_NAMESERVICE_ID.name,
+                "one of dfs.nameservices, as several of them have their dfs.namenode.rpc-address on this machine",
+            )),
+        }
+    }
+
     /// Whether its RPC address is this machine's: one that can be listened on.
     fn is_here(&self, conf: &Conf) -> Result<bool, ConfError> {
         let address = self.specialize(conf).get(&keys::DFS_NAMENODE_RPC_ADDRESS)?;
@@ -121,6 +149,28 @@ mod tests {
         assert_eq!(here(&conf).as_deref(), Some("nn1"));
         conf.set("dfs.ha.namenode.id", "nn3");
         assert!(NameNodeId::of_this_machine(&conf).is_err());
+    }
+
+    #[test]
+    fn a_name_service_with_one_namenode_is_known_by_its_address() {
+        let federation = |first: &str, second: &str| {
+            let mut conf = Conf::new();
+            conf.set("dfs.nameservices", "a,b");
+            conf.set("dfs.ha.namenodes.b", "only");
+            conf.set("dfs.namenode.rpc-address.a", first);
+            conf.set("dfs.namenode.rpc-address.b.only", second);
+            NameNodeId::service_of_this_machine(&conf).map_err(|error| error.to_string())
+        };
+        let (here, away) = ("127.0.0.1:8020", "192.0.2.1:8020");
+        assert_eq!(federation(here, away), Ok(Some("a".to_owned())));
+        assert_eq!(federation(away, here), Ok(Some("b".to_owned())));
+        assert_eq!(federation(away, away), Ok(None));
+        let error = federation(here, here).unwrap_err();
+        assert!(error.starts_with("dfs.nameservice.id: "), "{error}");
+        let mut plain = Conf::new();
+        plain.set("dfs.nameservices", "a,b");
+        plain.set("dfs.namenode.rpc-address", here);
+        assert_eq!(NameNodeId::service_of_this_machine(&plain).unwrap(), None);
     }
 
     #[test]

@@ -27,20 +27,21 @@ pub enum Accepts {
 }
 
 impl Accepts {
-    pub(crate) fn accepts(&self, value: &str) -> bool {
-        let mut words = value.split(',').map(str::trim).filter(|word| !word.is_empty());
-        match self {
-            Accepts::Words(known) => {
-                words.all(|word| known.iter().any(|known| known.eq_ignore_ascii_case(word)))
-            }
-            Accepts::Nothing => words.next().is_none(),
-        }
+    /// Returns the words of a value that are not accepted.
+    pub(crate) fn refused<'v>(&self, value: &'v str) -> Vec<&'v str> {
+        let words = value.split([',', '\n']).map(str::trim).filter(|word| !word.is_empty());
+        let is_known = |word: &str| match self {
+            Accepts::Words(known) => known.iter().any(|known| known.eq_ignore_ascii_case(word)),
+            Accepts::Nothing => false,
+        };
+        words.filter(|word| !is_known(word)).collect()
     }
 }
 
 const ALL: &[Role] = &[NameNode, DataNode, JournalNode, FailoverController, Gateway, Client];
 const SERVERS: &[Role] = &[NameNode, DataNode, JournalNode];
 const RPC_SERVERS: &[Role] = &[NameNode, DataNode, JournalNode, FailoverController];
+const GROUP_READERS: &[Role] = &[NameNode, DataNode, JournalNode, FailoverController, Gateway];
 const DATA: &[Role] = &[DataNode, Client];
 const PAGES: &[Role] = &[NameNode, DataNode, JournalNode, Gateway];
 const GATEWAY: &[Role] = &[Gateway];
@@ -50,6 +51,11 @@ const FAILOVER: &[Role] = &[FailoverController];
 
 const OFF: Accepts = Accepts::Words(&["false"]);
 const ON: Accepts = Accepts::Words(&["true"]);
+const UNIX_GROUPS: Accepts = Accepts::Words(&[
+    "org.apache.hadoop.security.JniBasedUnixGroupsMappingWithFallback",
+    "org.apache.hadoop.security.JniBasedUnixGroupsMapping",
+    "org.apache.hadoop.security.ShellBasedUnixGroupsMapping",
+]);
 
 const fn row(
     name: &'static str,
@@ -66,8 +72,9 @@ pub const PROTECTIONS: &[Protection] = &[
     // Who somebody is, and what he may do.
     row("hadoop.security.authentication", ALL, Accepts::Words(&["simple"]), "Kerberos is not implemented: users would be believed whatever name they send"),
     row("hadoop.security.authorization", RPC_SERVERS, OFF, "service-level authorization (hadoop-policy.xml) is not implemented"),
-    row("hadoop.security.group.mapping", RPC_SERVERS, Accepts::Words(&["org.apache.hadoop.security.JniBasedUnixGroupsMappingWithFallback", "org.apache.hadoop.security.JniBasedUnixGroupsMapping", "org.apache.hadoop.security.ShellBasedUnixGroupsMapping"]), "groups are only looked up in the operating system"),
-    row("hadoop.security.impersonation.provider.class", RPC_SERVERS, Accepts::Words(&["org.apache.hadoop.security.authorize.DefaultImpersonationProvider"]), "only the default rules of hadoop.proxyuser.* are implemented"),
+    row("hadoop.security.group.mapping", GROUP_READERS, UNIX_GROUPS, "groups are only looked up in the operating system"),
+    row("httpfs.groups.hadoop.security.group.mapping", GATEWAY, UNIX_GROUPS, "groups are only looked up in the operating system"),
+    row("hadoop.security.impersonation.provider.class", GROUP_READERS, Accepts::Words(&["org.apache.hadoop.security.authorize.DefaultImpersonationProvider"]), "only the default rules of hadoop.proxyuser.* are implemented"),
     row("hadoop.security.key.provider.path", NAMENODE, Accepts::Nothing, "encryption zones are not implemented: files would be kept as plain text"),
     row("dfs.namenode.inode.attributes.provider.class", NAMENODE, Accepts::Nothing, "external authorizers (INodeAttributeProvider) are not implemented"),
     // What others on the network can read or change.
@@ -84,8 +91,11 @@ pub const PROTECTIONS: &[Protection] = &[
     row("dfs.http.policy", SERVERS, Accepts::Words(&["HTTP_ONLY", "HTTP_AND_HTTPS"]), "the web pages are served by HTTP only"),
     row("hadoop.http.authentication.type", PAGES, Accepts::Words(&["simple"]), "users of the web pages are not authenticated"),
     row("hadoop.http.authentication.simple.anonymous.allowed", SERVERS, ON, "the web pages can be read without a user name"),
-    row("hadoop.http.filter.initializers", SERVERS, Accepts::Words(&["org.apache.hadoop.http.lib.StaticUserWebFilter", "org.apache.hadoop.security.HttpCrossOriginFilterInitializer"]), "filters in front of the web pages are not implemented"),
-    row("hadoop.security.instrumentation.requires.admin", SERVERS, OFF, "everybody can read /jmx and /conf"),
+    row("hadoop.http.filter.initializers", PAGES, Accepts::Words(&["org.apache.hadoop.http.lib.StaticUserWebFilter", "org.apache.hadoop.security.HttpCrossOriginFilterInitializer"]), "no other filter in front of the web pages is implemented"),
+    row("dfs.datanode.httpserver.filter.handlers", DATANODE, Accepts::Words(&["org.apache.hadoop.hdfs.server.datanode.web.RestCsrfPreventionFilterHandler"]), "no other filter in front of the DataNode's WebHDFS is implemented"),
+    row("hadoop.security.instrumentation.requires.admin", PAGES, OFF, "/jmx is not only for administrators"),
+    row("hadoop.ssl.require.client.cert", GATEWAY, OFF, "HTTPS does not ask callers for certificates"),
+    row("httpfs.hadoop.authentication.type", GATEWAY, Accepts::Words(&["simple"]), "Kerberos is not implemented: the gateway does not prove its user to the cluster"),
     row("httpfs.authentication.type", GATEWAY, Accepts::Words(&["simple"]), "callers are not authenticated: they are believed whatever name they send"),
     // What the failover controller asks ZooKeeper for.
     row("dfs.ha.zkfc.client.ssl.enabled", FAILOVER, OFF, "ZooKeeper is asked without TLS"),

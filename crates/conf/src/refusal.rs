@@ -10,7 +10,7 @@ use crate::{Role, Source};
 pub struct Refusal {
     /// The key's name, as it was set.
     pub key: String,
-    /// Its value.
+    /// The value, or the refused words of a list.
     pub value: String,
     /// Where it was set.
     pub origin: Source,
@@ -52,7 +52,12 @@ impl fmt::Display for Refusals {
             return only.fmt(f);
         }
         let (role, count) = (self.role, self.list.len());
-        write!(f, "the {role} refuses {count} values of the configuration:")?;
+        // Shells print the first line of an error alone.
+        write!(f, "the {role} refuses {count} values of the configuration: ")?;
+        for (index, Refusal { key, value, .. }) in self.list.iter().enumerate() {
+            let separator = if index == 0 { "" } else { ", " };
+            write!(f, "{separator}{key}={value}")?;
+        }
         self.list.iter().try_for_each(|refusal| write!(f, "\n  {refusal}"))
     }
 }

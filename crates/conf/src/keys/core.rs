@@ -111,7 +111,7 @@ keys! {
     IPC_SCHEDULER_IMPL: String = "ipc.scheduler.impl", "org.apache.hadoop.ipc.DefaultRpcScheduler", Plain;
     /// How users prove who they are: simple or kerberos.
     HADOOP_SECURITY_AUTHENTICATION: String = "hadoop.security.authentication", "simple", Plain;
-    /// Whether service-level authorization is checked.
+    /// Whether service-level authorization is checked. On the gateway: whether its protected pages are for administrators only, even if none are named.
     HADOOP_SECURITY_AUTHORIZATION: bool = "hadoop.security.authorization", "false", Plain;
     /// Class that finds a user's groups.
     HADOOP_SECURITY_GROUP_MAPPING: String = "hadoop.security.group.mapping", "org.apache.hadoop.security.JniBasedUnixGroupsMappingWithFallback", Plain;
@@ -139,6 +139,20 @@ keys! {
     HADOOP_SECURITY_UID_CACHE_SECS: Duration = "hadoop.security.uid.cache.secs", "14400", Seconds;
     /// User that the web pages act as when nobody is logged in.
     HADOOP_HTTP_STATICUSER_USER: String = "hadoop.http.staticuser.user", "dr.who", Plain;
+    /// Classes of filters in front of every HTTP port: `StaticUserWebFilter`, `HttpCrossOriginFilterInitializer`.
+    HADOOP_HTTP_FILTER_INITIALIZERS: Vec<String> = "hadoop.http.filter.initializers", "org.apache.hadoop.http.lib.StaticUserWebFilter", Plain;
+    /// Whether pages of other origins may read answers, if `hadoop.http.filter.initializers` names the filter, too.
+    HADOOP_HTTP_CROSS_ORIGIN_ENABLED: bool = "hadoop.http.cross-origin.enabled", "false", Plain;
+    /// Origins whose pages may read answers: `https://page.example`, with `*` for any text, or `regex:` before a regular expression.
+    HADOOP_HTTP_CROSS_ORIGIN_ALLOWED_ORIGINS: Vec<String> = "hadoop.http.cross-origin.allowed-origins", "*", Plain;
+    /// Methods that pages of other origins may use.
+    HADOOP_HTTP_CROSS_ORIGIN_ALLOWED_METHODS: Vec<String> = "hadoop.http.cross-origin.allowed-methods", "GET,POST,HEAD", Plain;
+    /// Headers that pages of other origins may send.
+    HADOOP_HTTP_CROSS_ORIGIN_ALLOWED_HEADERS: Vec<String> = "hadoop.http.cross-origin.allowed-headers", "X-Requested-With,Content-Type,Accept,Origin", Plain;
+    /// Seconds for which a browser may remember what pages of another origin may do; -1 forbids it.
+    HADOOP_HTTP_CROSS_ORIGIN_MAX_AGE: i64 = "hadoop.http.cross-origin.max-age", "1800", Plain;
+    /// Versions of TLS that the gateway speaks: `TLSv1.2`, `TLSv1.3`. If the key is not set, both.
+    HADOOP_SSL_ENABLED_PROTOCOLS: Vec<String> = "hadoop.ssl.enabled.protocols", "TLSv1.2", Plain;
     /// Idle time after which an HTTP connection is closed.
     HADOOP_HTTP_IDLE_TIMEOUT_MS: Duration = "hadoop.http.idle_timeout.ms", "60000", Millis;
     /// Longest head of an HTTP request; 8192 at the least.

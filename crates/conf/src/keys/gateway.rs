@@ -15,6 +15,8 @@ keys! {
     HTTPFS_USER_PROVIDER_USER_PATTERN: String = "httpfs.user.provider.user.pattern", "^[A-Za-z_][A-Za-z0-9._-]*[$]?$", Plain;
     /// How long the gateway keeps a file open after an append, for further ones; 0 closes it before the append is answered.
     ZEROHOP_GATEWAY_APPEND_IDLE_MS: Duration = "zerohop.gateway.append.idle.ms", "1000", Millis;
+    /// Users and groups that may see the gateway's protected web pages; if it is empty, `dfs.cluster.administrators` names them.
+    HTTPFS_HTTP_ADMINISTRATORS: String = "httpfs.http.administrators", "", Plain;
     /// Whether the gateway speaks HTTPS, with the certificate of zerohop.gateway.tls.certificate.
     HTTPFS_SSL_ENABLED: bool = "httpfs.ssl.enabled", "false", Plain;
     /// The file in PEM format with the gateway's certificate and behind it those of its issuers. It is read again when it has changed.
