@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use zerohop_conf::{Conf, ConfError, keys};
 use zerohop_transport::machines::MachineList;
+use zerohop_wire::authority;
 
 /// Who is sent to DataNodes, and how these are named.
 #[derive(Debug)]
@@ -33,11 +34,7 @@ impl Redirects {
 
     /// The authority by which a caller reaches a DataNode.
     pub(crate) fn authority(&self, host: &str, port: u16) -> String {
-        let bracketed = match host.contains(':') {
-            true => format!("[{host}]"),
-            false => host.to_owned(),
-        };
-        let full = format!("{bracketed}:{port}");
+        let full = authority(host, port);
         if let Some(known) = self.addresses.get(&full) {
             return known.clone();
         }

@@ -4,6 +4,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests measure and wait"))]
 
 pub mod acl;
+mod authority;
 pub mod block;
 pub mod block_report;
 pub mod caching;
@@ -24,6 +25,7 @@ pub mod transfer;
 pub mod xattr;
 
 pub use acl::{AclEntry, InvalidAclEntry};
+pub use authority::authority;
 pub use block::{Block, ExtendedBlock};
 pub use block_report::{ReplicaState, ReportedReplica};
 pub use caching::{CacheDirective, CacheExpiry, CachePool};

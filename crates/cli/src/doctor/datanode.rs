@@ -6,8 +6,9 @@ use std::net::UdpSocket;
 use std::path::Path;
 use std::time::Duration;
 
-use zerohop_client::DatanodeInfo;
+use zerohop_client::{DatanodeInfo, User};
 use zerohop_conf::{Conf, keys};
+use zerohop_wire::authority;
 
 use super::report::Report;
 use crate::failure::{Failure, Outcome};
@@ -28,9 +29,11 @@ pub fn is_this_machine(ip: &str) -> bool {
 /// The configuration in force at a DataNode (`/conf` of its web server).
 pub fn settings(node: &DatanodeInfo) -> Outcome<Conf> {
     let port = node.proto().id.info_port;
-    let address = format!("{}:{port}", node.ip());
+    let address = authority(node.ip(), port);
+    // A DataNode with dfs.cluster.administrators shows it to them only.
+    let path = format!("/conf?user.name={}", http::escape(&User::of_process().name));
     let mut page = Vec::new();
-    http::get(&address, "/conf", PATIENCE, PATIENCE)?.take(PAGE_MAX).read_to_end(&mut page)?;
+    http::get(&address, &path, PATIENCE, PATIENCE)?.take(PAGE_MAX).read_to_end(&mut page)?;
     let mut conf = Conf::new();
     conf.parse_xml(&page)
         .map_err(|error| Failure::io(format!("http://{address}/conf: {error}")))?;

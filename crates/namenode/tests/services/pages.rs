@@ -154,3 +154,21 @@ async fn an_image_keeps_its_age_over_a_restart() {
         assert_eq!(answer.saved, Some(is_due));
     }
 }
+
+/// Links named the address of a DataNode, which its users may not reach, and not its `dfs.datanode.hostname`.
+#[tokio::test(flavor = "multi_thread")]
+async fn links_to_datanodes_ignored_their_host_names() {
+    let harness = Harness::start().await;
+    let _datanode = join(&harness).await;
+    for (page, link) in [
+        ("/datanodes", "href=\"http://localhost:9864/\""),
+        ("/slow-nodes", "href=\"http://localhost:9864/heatmap\""),
+    ] {
+        let page = harness.page(page).await;
+        assert!(page.contains(link), "{page}");
+    }
+    let info = harness.page("/jmx?qry=Hadoop:service=NameNode,name=NameNodeInfo").await;
+    // As Apache Hadoop has it: the name is the key, and the address is the DataNode's.
+    assert!(info.contains(r#"\"localhost:9866\":{"#), "{info}");
+    assert!(info.contains(r#"\"infoAddr\":\"127.0.0.1:9864\""#), "{info}");
+}

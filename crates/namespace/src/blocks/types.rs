@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 use std::sync::Arc;
-use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId};
+use zerohop_wire::{Block, BlockId, GenerationStamp, InodeId, authority};
 
 pub use zerohop_wire::StorageType;
 pub use zerohop_wire::{ReplicaState, ReportedReplica};
@@ -59,6 +59,16 @@ impl DatanodeId {
     /// `ip:port` of block data, as Hadoop's messages show a DataNode.
     pub fn xfer_addr(&self) -> String {
         format!("{}:{}", self.ip, self.xfer_port)
+    }
+
+    /// Returns the DataNode's name, `host:port` of block data.
+    pub fn name(&self) -> String {
+        authority(&self.host, self.xfer_port)
+    }
+
+    /// Returns the address of its pages by its name, which `dfs.datanode.hostname` can set.
+    pub fn web_address(&self) -> String {
+        authority(&self.host, self.info_port)
     }
 }
 
@@ -430,3 +440,25 @@ pub use crate::error::Result;
 
 /// A block that became complete through a report: what waiting calls are woken by.
 pub type Completed = BlockId;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Links to a DataNode with an address of IPv6 named another host and port, or none.
+    #[test]
+    fn links_to_a_datanode_lacked_brackets() {
+        let id = |host: &str| DatanodeId {
+            host: host.to_owned(),
+            xfer_port: 9866,
+            info_port: 9864,
+            ..DatanodeId::default()
+        };
+        for (host, name, web) in [
+            ("fd00::7", "[fd00::7]:9866", "[fd00::7]:9864"),
+            ("dn7.example", "dn7.example:9866", "dn7.example:9864"),
+        ] {
+            assert_eq!((id(host).name().as_str(), id(host).web_address().as_str()), (name, web));
+        }
+    }
+}

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use zerohop_daemon::http::bean;
 use zerohop_daemon::process;
 use zerohop_namespace::blocks::{AdminState, NodeReport};
+use zerohop_wire::authority;
 
 pub(super) fn bean_of(core: &Core, figures: &Figures, lists: &Lists) -> Value {
     let blocks = &figures.blocks;
@@ -82,9 +83,9 @@ fn nodes(reports: &[NodeReport], core: &Core) -> Value {
         let (id, stats) = (&report.info.id, &report.info.stats);
         let failures = &report.volume_failures;
         let mut value = json!({
-            "infoAddr": format!("{}:{}", id.ip, id.info_port),
-            "infoSecureAddr": format!("{}:{}", id.ip, id.info_secure_port),
-            "xferaddr": id.xfer_addr(),
+            "infoAddr": authority(&id.ip, id.info_port),
+            "infoSecureAddr": authority(&id.ip, id.info_secure_port),
+            "xferaddr": authority(&id.ip, id.xfer_port),
             "location": &*report.info.rack,
             "uuid": id.uuid,
             "lastContact": now.mono_ms.saturating_sub(stats.last_update.mono_ms) / 1000,
@@ -111,7 +112,7 @@ fn nodes(reports: &[NodeReport], core: &Core) -> Value {
             value.insert("lastVolumeFailureDate".into(), failures.last_ms.into());
             value.insert("estimatedCapacityLostTotal".into(), failures.capacity_lost.into());
         }
-        nodes.insert(format!("{}:{}", id.host, id.xfer_port), value);
+        nodes.insert(id.name(), value);
     }
     Value::Object(nodes)
 }
@@ -124,10 +125,10 @@ fn dead(reports: &[NodeReport], core: &Core) -> Value {
             "lastContact": now.mono_ms.saturating_sub(stats.last_update.mono_ms) / 1000,
             "decommissioned": stats.admin == AdminState::Decommissioned,
             "adminState": stats.admin.name(),
-            "xferaddr": id.xfer_addr(),
+            "xferaddr": authority(&id.ip, id.xfer_port),
             "location": &*report.info.rack,
         });
-        (format!("{}:{}", id.host, id.xfer_port), value)
+        (id.name(), value)
     };
     reports.iter().map(node).collect()
 }
@@ -137,8 +138,10 @@ fn with_state(reports: &[NodeReport], state: AdminState) -> Value {
     let is_wanted = |report: &&NodeReport| report.info.stats.admin == state;
     let node = |report: &NodeReport| {
         let id = &report.info.id;
-        let value = json!({ "xferaddr": id.xfer_addr(), "location": &*report.info.rack });
-        (format!("{}:{}", id.host, id.xfer_port), value)
+        let value = json!({
+            "xferaddr": authority(&id.ip, id.xfer_port), "location": &*report.info.rack,
+        });
+        (id.name(), value)
     };
     reports.iter().filter(is_wanted).map(node).collect()
 }

@@ -113,7 +113,7 @@ fn has_state(node: &NodeReport, state: &str) -> bool {
 }
 
 fn name(report: &NodeReport) -> String {
-    format!("{}:{}", report.info.id.host, report.info.id.xfer_port)
+    report.info.id.name()
 }
 
 fn node_row(report: &NodeReport, now_ms: u64, stale_ms: u64) -> Vec<Cell> {
@@ -130,7 +130,7 @@ fn node_row(report: &NodeReport, now_ms: u64, stale_ms: u64) -> Vec<Cell> {
         _ => Cell::number(format!("{}, {failed} failed", report.storages.len())).level(Level::Warn),
     };
     vec![
-        Cell::text(name(report)).to(format!("http://{}:{}/", id.ip, id.info_port)),
+        Cell::text(name(report)).to(format!("http://{}/", id.web_address())),
         state,
         Cell::number(age(silence)).level(Level::warn_if(silence > stale_ms)),
         Cell::share(stats.dfs_used, stats.capacity)

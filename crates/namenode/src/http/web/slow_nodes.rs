@@ -69,9 +69,9 @@ fn maps(core: &Core, query: &QueryValues) -> Table {
     let mut table = Table::new(&["DataNode", "Latencies", "Volumes"], "No live DataNode.");
     for report in live.get(rows).unwrap_or_default() {
         let id = &report.info.id;
-        let port = format!("http://{}:{}", id.ip, id.info_port);
+        let port = format!("http://{}", id.web_address());
         table.row(vec![
-            format!("{}:{}", id.host, id.xfer_port).into(),
+            id.name().into(),
             Cell::text("Heat map").to(format!("{port}/heatmap")),
             Cell::text("Slow volumes").to(format!("{port}/slow")),
         ]);
