@@ -83,7 +83,7 @@ impl BootstrapStandby {
     pub async fn find(conf: &Conf) -> Result<Self, BootstrapError> {
         check_protections(conf, Role::NameNode).map_err(Error::from)?;
         let service = NameService::of(conf)?;
-        let conf = service.specialized(conf);
+        let conf = service.specialized(conf)?;
         if !service.is_ha_enabled() {
             let reason = "HA is not enabled for this namenode: dfs.ha.namenodes.NAMESERVICE must name it and the one that it \
                           shall follow";

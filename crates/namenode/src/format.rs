@@ -59,7 +59,7 @@ impl NameNode {
 fn own_conf(conf: &Conf) -> Result<Conf, Error> {
     check_protections(conf, Role::NameNode)?;
     let service = NameService::of(conf)?;
-    let conf = service.specialized(conf);
+    let conf = service.specialized(conf)?;
     service.check_shared_edits(&conf)?;
     Ok(conf)
 }

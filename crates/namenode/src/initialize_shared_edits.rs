@@ -28,7 +28,7 @@ impl NameNode {
 fn config(conf: &Conf) -> Result<StorageConfig, Error> {
     check_protections(conf, Role::NameNode)?;
     let service = NameService::of(conf)?;
-    let conf = service.specialized(conf);
+    let conf = service.specialized(conf)?;
     service.check_shared_edits(&conf)?;
     let config = StorageConfig::from_conf(&conf)?;
     if config.shared_edits.is_none() {

@@ -49,7 +49,11 @@ impl NameService {
         let id = match (named, &services[..]) {
             (Some(id), _) => id,
             (None, [one]) => one.clone(),
-            (None, _) => return Ok(Self::default()),
+            (None, []) => return Ok(Self::default()),
+            (None, _) => match NameNodeId::service_of_this_machine(conf)? {
+                Some(id) => id,
+                None => return Ok(Self::default()),
+            },
         };
         let ids = match conf.is_set(&format!("{}.{id}", keys::DFS_HA_NAMENODES.name)) {
             true => conf.get_for(&keys::DFS_HA_NAMENODES, &[&id])?,
@@ -75,10 +79,29 @@ impl NameService {
         host_and_port(address, &key, id, namenode)
     }
 
-    /// The configuration as it is for this NameNode.
-    pub(crate) fn specialized(&self, conf: &Conf) -> Conf {
+    /// Returns the configuration as it is for this NameNode.
+    ///
+    /// # Errors
+    /// Fails if other name services have name directories and this NameNode would take the default in `/tmp`.
+    pub(crate) fn specialized(&self, conf: &Conf) -> Result<Conf, Error> {
         let part = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        conf.specialize(part(&self.id).as_deref(), part(&self.namenode).as_deref())
+        let own = conf.specialize(part(&self.id).as_deref(), part(&self.namenode).as_deref());
+        let key = keys::DFS_NAMENODE_NAME_DIR.name;
+        let others = name_directories(conf)?;
+        if own.is_set(key) || others.is_empty() {
+            return Ok(own);
+        }
+        let who = match self.id.as_str() {
+            "" => {
+                "which name service this NameNode belongs to is not known: set dfs.nameservice.id"
+                    .to_owned()
+            }
+            id => format!("this NameNode belongs to the name service {id}: set {key}.{id}"),
+        };
+        Err(Error::Invalid(format!(
+            "{key} is not set for this NameNode, whose default is in /tmp; set are {}; {who}",
+            others.join(", ")
+        )))
     }
 
     /// Refuses NameNodes of a pair that share nothing, and shared edits of one that is alone.
@@ -118,6 +141,19 @@ impl OtherNameNode {
         let rpc = service_rpc.filter(|address| !address.is_empty()).unwrap_or(rpc);
         Ok(Self { id: id.to_owned(), rpc, http })
     }
+}
+
+/// Returns the keys that set name directories for one name service or for a NameNode of one.
+fn name_directories(conf: &Conf) -> Result<Vec<String>, Error> {
+    let services = conf.get(&keys::DFS_NAMESERVICES)?;
+    let key = keys::DFS_NAMENODE_NAME_DIR.name;
+    let is_of_service = |name: &str| {
+        let suffix = name.strip_prefix(key).and_then(|rest| rest.strip_prefix('.'));
+        let service = suffix.map(|suffix| suffix.split('.').next().unwrap_or_default());
+        service.is_some_and(|service| services.iter().any(|known| known == service))
+    };
+    let names = conf.iter().map(|(name, _)| name);
+    Ok(names.filter(|name| is_of_service(name)).map(str::to_owned).collect())
 }
 
 fn rpc_address(conf: &Conf, service: &str, id: &str) -> Result<String, Error> {
@@ -175,7 +211,7 @@ mod tests {
         assert_eq!(by_address.others[0].http, "198.51.100.1:9870");
         let by_id = NameService::of(&pair(&[("dfs.ha.namenode.id", "b")])).unwrap();
         assert_eq!(by_id.namenode, "b");
-        let conf = by_id.specialized(&pair(&[]));
+        let conf = by_id.specialized(&pair(&[])).unwrap();
         let own = conf.get(&keys::DFS_NAMENODE_RPC_ADDRESS).unwrap();
         assert_eq!(own.as_deref(), Some("198.51.100.1:8021"));
         let mut one = Conf::new();
@@ -188,13 +224,40 @@ mod tests {
         alone.check_shared_edits(&Conf::new()).unwrap();
     }
 
+    /// With several name services and directories for each of them, the default in `/tmp` was formatted.
+    #[test]
+    fn a_namenode_of_an_unknown_name_service_took_the_default_directory() {
+        let federation = |more: &[(&str, &str)]| {
+            let mut conf = Conf::new();
+            let settings = [
+                ("dfs.nameservices", "a,b"),
+                ("dfs.namenode.rpc-address.a", "192.0.2.1:8020"),
+                ("dfs.namenode.rpc-address.b", "192.0.2.2:8020"),
+                ("dfs.namenode.name.dir.a", "/a"),
+                ("dfs.namenode.name.dir.restore", "true"),
+            ];
+            settings.iter().chain(more).for_each(|(name, value)| conf.set(name, *value));
+            let conf = NameService::of(&conf).and_then(|service| service.specialized(&conf));
+            let dirs = conf.map(|conf| conf.get(&keys::DFS_NAMENODE_NAME_DIR).unwrap().join(","));
+            dirs.map_err(|error| error.to_string())
+        };
+        let refusal = federation(&[]).unwrap_err();
+        assert!(refusal.contains("set are dfs.namenode.name.dir.a; "), "{refusal}");
+        assert!(refusal.ends_with("set dfs.nameservice.id"), "{refusal}");
+        let refusal = federation(&[("dfs.nameservice.id", "b")]).unwrap_err();
+        assert!(refusal.ends_with("set dfs.namenode.name.dir.b"), "{refusal}");
+        assert_eq!(federation(&[("dfs.nameservice.id", "a")]).unwrap(), "/a");
+        assert_eq!(federation(&[("dfs.namenode.rpc-address.a", "127.0.0.1:8020")]).unwrap(), "/a");
+        assert_eq!(federation(&[("dfs.namenode.name.dir", "/c")]).unwrap(), "/c");
+    }
+
     #[test]
     fn what_is_missing_is_named_with_its_key() {
         let text = refusal(&pair(&[("dfs.ha.namenodes.ns", "a,b,c")]));
         assert!(text.starts_with("dfs.namenode.rpc-address.ns.c is not set"), "{text}");
         let own = pair(&[("dfs.namenode.rpc-address.ns.a", ""), ("dfs.ha.namenode.id", "a")]);
         let service = NameService::of(&own).unwrap();
-        let text = service.own_rpc(&service.specialized(&own)).unwrap_err().to_string();
+        let text = service.own_rpc(&service.specialized(&own).unwrap()).unwrap_err().to_string();
         assert!(text.starts_with("dfs.namenode.rpc-address.ns.a is not set"), "{text}");
         let text = refusal(&pair(&[]));
         assert!(text.contains("dfs.namenode.shared.edits.dir is not set"), "{text}");

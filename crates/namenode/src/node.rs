@@ -62,7 +62,7 @@ impl NameNode {
     pub async fn start_with(conf: Arc<Conf>, option: StartOption) -> Result<Self, Error> {
         check_protections(&conf, Role::NameNode)?;
         let service = NameService::of(&conf)?;
-        let conf = Arc::new(service.specialized(&conf));
+        let conf = Arc::new(service.specialized(&conf)?);
         service.check_shared_edits(&conf)?;
         let is_enabled = service.is_ha_enabled();
         if is_enabled {

@@ -28,7 +28,7 @@ impl NameNode {
     ) -> Result<Option<i64>, Error> {
         check_protections(conf, Role::NameNode)?;
         let service = NameService::of(conf)?;
-        let conf = service.specialized(conf);
+        let conf = service.specialized(conf)?;
         service.check_shared_edits(&conf)?;
         let settings = Settings::from_conf(&conf)?;
         let storage = NameStorage::open(StorageConfig::from_conf(&conf)?)?;
