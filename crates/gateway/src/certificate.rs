@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use zerohop_conf::{Conf, ConfError, Key, keys};
-use zerohop_daemon::http::{Tls, TlsError};
+use zerohop_daemon::http::{Tls, TlsError, TlsVersions};
 
 const CERTIFICATE: &Key<Option<String>> = &keys::ZEROHOP_GATEWAY_TLS_CERTIFICATE;
 const SECRET: &Key<Option<String>> = &keys::ZEROHOP_GATEWAY_TLS_KEY;
@@ -53,7 +53,7 @@ pub(crate) fn certificate(conf: &Conf) -> Result<Option<Tls>, CertificateError> 
         Some(path) => Ok(PathBuf::from(path)),
         None => Err(CertificateError::Missing { key: key.name, keystore: keystore(conf) }),
     };
-    let tls = Tls::from_files(file(CERTIFICATE)?, file(SECRET)?);
+    let tls = Tls::from_files(file(CERTIFICATE)?, file(SECRET)?, versions(conf)?);
     tls.map(Some).map_err(|error| {
         let key = match &error {
             TlsError::Key { .. } => SECRET.name,
@@ -61,6 +61,17 @@ pub(crate) fn certificate(conf: &Conf) -> Result<Option<Tls>, CertificateError> 
         };
         CertificateError::File { key, error }
     })
+}
+
+/// Returns the versions of TLS that `hadoop.ssl.enabled.protocols` names. Like Apache Hadoop's server, the gateway speaks TLS 1.3,
+/// too, if the key is not set.
+fn versions(conf: &Conf) -> Result<TlsVersions, ConfError> {
+    let key = &keys::HADOOP_SSL_ENABLED_PROTOCOLS;
+    if !conf.is_set(key.name) {
+        return Ok(TlsVersions::ALL);
+    }
+    let expected = "a list with TLSv1.2 or TLSv1.3, beside which older protocols are left out";
+    conf.get_as(key, expected, |names| TlsVersions::of_names(&names))
 }
 
 /// The keystore of ssl-server.xml beside core-site.xml.
@@ -95,5 +106,8 @@ mod tests {
         conf.set("zerohop.gateway.tls.key", "/none/k.pem");
         let wrong = certificate(&conf).err().unwrap().to_string();
         assert!(wrong.starts_with("zerohop.gateway.tls.certificate: /none/c.pem: "), "{wrong}");
+        conf.set("hadoop.ssl.enabled.protocols", "TLSv1.1");
+        let old = certificate(&conf).err().unwrap().to_string();
+        assert!(old.starts_with("hadoop.ssl.enabled.protocols: `TLSv1.1' from "), "{old}");
     }
 }

@@ -50,19 +50,14 @@ impl Cookies {
     /// cookies count until this process ends.
     ///
     /// # Errors
-    /// If the file cannot be read.
+    /// If the file cannot be read or is empty.
     pub(crate) fn from_conf(conf: &Conf) -> Result<Self, CookieError> {
         let of_httpfs = &keys::HTTPFS_AUTHENTICATION_SIGNATURE_SECRET_FILE;
         let of_hadoop = &keys::HADOOP_HTTP_AUTHENTICATION_SIGNATURE_SECRET_FILE;
         let mut secret = random_secret()?;
         for key in [of_httpfs, of_hadoop] {
             if let Some(path) = conf.get(key)?.filter(|path| !path.is_empty()) {
-                let path = PathBuf::from(path);
-                secret = std::fs::read(&path).map_err(|source| CookieError::Secret {
-                    key: key.name,
-                    path,
-                    source,
-                })?;
+                secret = read_secret(key.name, PathBuf::from(path))?;
                 break;
             }
         }
@@ -119,6 +114,17 @@ impl Cookies {
     }
 }
 
+/// Reads a secret. With an empty one every caller could sign cookies for every user.
+fn read_secret(key: &'static str, path: PathBuf) -> Result<Vec<u8>, CookieError> {
+    let secret = std::fs::read(&path).and_then(|secret| match secret.trim_ascii().is_empty() {
+        false => Ok(secret),
+        true => Err(std::io::Error::other(
+            "the file is empty; write a random secret into it, or remove the key",
+        )),
+    });
+    secret.map_err(|source| CookieError::Secret { key, path, source })
+}
+
 fn random_secret() -> Result<Vec<u8>, CookieError> {
     let path = "/dev/urandom";
     let mut secret = vec![0; 32];
@@ -165,6 +171,26 @@ mod tests {
         assert_eq!(ours.read(&value.replace("alice", "root"), 1000), None);
         for bad in ["", "u=a&p=a&t=simple&e=5", "&s=", "u=a&s=%"] {
             assert_eq!(ours.read(bad, 0), None, "{bad}");
+        }
+    }
+
+    /// The gateway used to sign with an empty secret: every caller could sign cookies.
+    #[test]
+    fn an_empty_secret_signed_cookies() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for key in [
+            "httpfs.authentication.signature.secret.file",
+            "hadoop.http.authentication.signature.secret.file",
+        ] {
+            let mut conf = Conf::new();
+            conf.set(key, file.path().display().to_string());
+            for empty in ["", "\n", " \t\n"] {
+                std::fs::write(file.path(), empty).unwrap();
+                let refusal = Cookies::from_conf(&conf).err().unwrap().to_string();
+                assert!(refusal.starts_with(key) && refusal.contains("empty"), "{refusal}");
+            }
+            std::fs::write(file.path(), "s").unwrap();
+            assert!(Cookies::from_conf(&conf).is_ok());
         }
     }
 

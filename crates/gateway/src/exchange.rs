@@ -1,6 +1,7 @@
 //! One request with its answer, as the log tells it: how long it took, the bytes in both directions, and which way a file was read.
 
 use crate::activity::RestActivity;
+use crate::logged_url::logged_url;
 use axum::body::{Body, HttpBody};
 use axum::http::{Extensions, Method, StatusCode, Uri};
 use axum::response::Response;
@@ -142,7 +143,8 @@ impl fmt::Display for LogLine {
         let (received, sent) =
             (facts.received.load(Ordering::Relaxed), facts.sent.load(Ordering::Relaxed));
         let ms = clock::since(*begun).as_millis();
-        write!(f, "{remote} {method} {uri} {} {ms} ms", self.status.as_u16())?;
+        let (url, status) = (logged_url(uri), self.status.as_u16());
+        write!(f, "{remote} {method} {url} {status} {ms} ms")?;
         write!(f, ", {received} bytes in, {sent} out")?;
         if let Some(path) = facts.read_path.get() {
             write!(f, ", read {}", path.name())?;
@@ -205,7 +207,12 @@ mod tests {
 
     fn head(method: Method) -> RequestHead {
         let remote = SocketAddr::from(([10, 0, 0, 1], 5000));
-        RequestHead { begun: clock::now(), remote, method, uri: "/a?op=OPEN".parse().unwrap() }
+        RequestHead {
+            begun: clock::now(),
+            remote,
+            method,
+            uri: "/a?op=OPEN&delegation=IAAE".parse().unwrap(),
+        }
     }
 
     fn line(exchange: &Exchange, method: Method, size: Option<u64>) -> LogLine {
@@ -224,7 +231,7 @@ mod tests {
         assert_eq!(to_bytes(response.into_body(), 100).await.unwrap(), "abc");
         let shown = |method, size| line(&exchange, method, size).to_string();
         let whole = shown(Method::GET, Some(3));
-        assert!(whole.starts_with("10.0.0.1:5000 GET /a?op=OPEN 200 "), "{whole}");
+        assert!(whole.starts_with("10.0.0.1:5000 GET /a?op=OPEN&delegation=*** 200 "), "{whole}");
         assert!(whole.ends_with(" ms, 7 bytes in, 3 out, read local-mapped"), "{whole}");
         assert!(shown(Method::GET, Some(9)).ends_with("local-mapped, broke off by the caller"));
         assert!(shown(Method::HEAD, Some(9)).ends_with("local-mapped"));

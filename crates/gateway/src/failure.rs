@@ -35,7 +35,12 @@ const UNSUPPORTED: &str = "java.lang.UnsupportedOperationException";
 const NOT_FOUND: &str = "java.io.FileNotFoundException";
 
 /// What is asked for with other methods is refused.
-pub(crate) const METHODS: &str = "DELETE,GET,HEAD,OPTIONS,POST,PUT";
+const METHODS: &str = "DELETE,GET,HEAD,OPTIONS,POST,PUT";
+
+/// Answers a request for the methods that are served.
+pub(crate) fn allowed_methods() -> Response {
+    (StatusCode::OK, [(header::ALLOW, METHODS)]).into_response()
+}
 
 /// Who writes the file, and for how many seconds at most.
 const LEASE_HOLDER: HeaderName = HeaderName::from_static("zerohop-lease-holder");

@@ -12,7 +12,7 @@ use crate::data::{self, Uploads};
 use crate::description;
 use crate::explorer::ExplorerHost;
 use crate::face::Face;
-use crate::failure::{Failure, METHODS, Statuses};
+use crate::failure::{Failure, Statuses, allowed_methods};
 use crate::operation::Operation;
 use crate::overview::Overview;
 use crate::params::Params;
@@ -123,9 +123,7 @@ impl HttpFs {
     ) -> Result<Response, Failure> {
         let params = Params::parse(call.uri.query().unwrap_or_default());
         let user = self.callers.user(&params, from.ip(), known.as_deref()).await?;
-        let mut response = Response::new(Body::empty());
-        let allowed = HeaderValue::from_static(METHODS);
-        response.headers_mut().insert(header::ALLOW, allowed);
+        let mut response = allowed_methods();
         response.headers_mut().extend(self.cookie(known.as_deref(), &user));
         Ok(response)
     }

@@ -33,6 +33,7 @@ mod glob;
 mod httpfs;
 mod leftovers;
 mod locations;
+mod logged_url;
 mod lookup;
 mod namenode;
 mod open;
@@ -133,6 +134,10 @@ impl Gateway {
         let (host, port) =
             (conf.get(&keys::HTTPFS_HTTP_HOSTNAME)?, conf.get(&keys::HTTPFS_HTTP_PORT)?);
         let tls = certificate::certificate(&conf)?;
+        let administrators = conf.get(&keys::HTTPFS_HTTP_ADMINISTRATORS)?;
+        if !administrators.trim().is_empty() {
+            conf.set(keys::DFS_CLUSTER_ADMINISTRATORS.name, administrators);
+        }
         takeover::name_clients(&mut conf, &process::host_name(), port);
         let threads = options.handler_threads;
         let face = Arc::new(HttpFs::new(conf.clone())?);

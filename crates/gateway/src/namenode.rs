@@ -7,14 +7,14 @@ use crate::csrf::Csrf;
 use crate::data::{self, Uploads};
 use crate::explorer::ExplorerHost;
 use crate::face::Face;
-use crate::failure::{Failure, Statuses};
+use crate::failure::{Failure, Statuses, allowed_methods};
 use crate::operation::Operation;
 use crate::params::{Params, not_of_pattern};
 use crate::redirects::Redirects;
 use crate::request::Request;
 use crate::takeover;
 use axum::body::Body;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 use regex::Regex;
 use serde_json::{Value, json};
@@ -273,6 +273,9 @@ impl Face for NameNodeFace {
     async fn answer(&self, call: Call, from: SocketAddr, body: Body) -> Result<Response, Failure> {
         if let Some(refusal) = self.csrf.as_ref().and_then(|csrf| csrf.refusal(&call)) {
             return Ok(refusal);
+        }
+        if call.method == Method::OPTIONS {
+            return Ok(allowed_methods());
         }
         let request = Request::of_webhdfs(&call.method, &call.uri)?;
         if let Some(entries) = request.params.text("aclspec")

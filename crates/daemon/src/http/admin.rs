@@ -1,21 +1,26 @@
-//! Who may see the pages that cost the process something: those that `dfs.cluster.administrators` names.
+//! The check that guards pages for administrators: those that cost the process something, show what clients do, or show how the
+//! cluster is protected.
 
 use super::page::Page;
 use axum::http::StatusCode;
 use zerohop_conf::{Conf, keys};
 use zerohop_system::users;
 
-/// Lets a user pass. Where no administrators are named everybody passes, as with Hadoop's pages (`HttpServer2`); else it takes
-/// one of the list, or the user of this process.
+/// Lets a user pass whom `dfs.cluster.administrators` names, and the user of the process. If the list is empty, every user passes,
+/// unless `hadoop.security.authorization` is on (`HttpServer2.hasAdministratorAccess`).
 ///
 /// # Errors
-/// The page with status 403 that the user gets instead.
-pub(super) fn check_administrator(conf: &Conf, user: Option<&str>) -> Result<(), Page> {
-    let list = conf.get(&keys::DFS_CLUSTER_ADMINISTRATORS).unwrap_or_default();
-    if list.trim().is_empty() {
+/// Fails with the page that the user gets instead, which has status 403.
+pub fn check_administrator(conf: &Conf, user: Option<&str>) -> Result<(), Page> {
+    let refused = |text: String| Err(Page::text(text).with_status(StatusCode::FORBIDDEN));
+    let list = match conf.get(&keys::DFS_CLUSTER_ADMINISTRATORS) {
+        Ok(list) => list,
+        Err(error) => return refused(format!("{error}\n")),
+    };
+    let is_authorized = conf.get(&keys::HADOOP_SECURITY_AUTHORIZATION).unwrap_or(true);
+    if list.trim().is_empty() && !is_authorized {
         return Ok(());
     }
-    let refused = |text: String| Err(Page::text(text).with_status(StatusCode::FORBIDDEN));
     let Some(user) = user.filter(|user| !user.is_empty()) else {
         return refused(
             "Unauthenticated users are not authorized to access this page; name yours as ?user.name=NAME\n"
@@ -51,6 +56,17 @@ mod tests {
         let mut conf = Conf::new();
         conf.set(keys::DFS_CLUSTER_ADMINISTRATORS.name, list);
         check_administrator(&conf, user).map_or_else(|page| page.status.as_u16(), |()| 200)
+    }
+
+    #[test]
+    fn nobody_but_the_process_passes_with_authorization_and_without_a_list() {
+        let own = users::user_name(users::effective_id()).unwrap();
+        let mut conf = Conf::new();
+        conf.set("hadoop.security.authorization", "true");
+        for (user, passes) in [(None, false), (Some("mallory"), false), (Some(own.as_str()), true)]
+        {
+            assert_eq!(check_administrator(&conf, user).is_ok(), passes, "{user:?}");
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod admin;
 mod caller_socket;
 mod conf_page;
 mod connection;
+mod cross_origin;
 mod file_sender;
 mod health;
 mod heat_page;
@@ -31,6 +32,8 @@ mod threads;
 mod tls;
 mod watched_requests;
 
+pub use admin::check_administrator;
+pub use cross_origin::CrossOrigin;
 pub use file_sender::{BytesInFile, FileSender};
 pub use health::Health;
 pub use heat_page::{HeatMaps, heat_page};
@@ -46,7 +49,7 @@ pub use server::HttpServer;
 pub use slow_peer::MinimumRate;
 pub use standard::{StandardPages, standard_pages};
 pub use threads::{HandlerPermit, HandlerThreads, Unavailable};
-pub use tls::{Tls, TlsError};
+pub use tls::{Tls, TlsError, TlsVersions};
 
 #[cfg(test)]
 mod server_test;

@@ -1,5 +1,6 @@
 //! The limits of an HTTP server.
 
+use super::cross_origin::CrossOrigin;
 use super::slow_peer::MinimumRate;
 use crate::machines::MachineList;
 use std::sync::Arc;
@@ -30,6 +31,8 @@ pub struct HttpOptions {
     pub idle_max: Duration,
     /// Handlers at once that may wait for locks and disks.
     pub handler_threads: usize,
+    /// The rules for pages of other origins; `None` if no such page may read an answer.
+    pub cross_origin: Option<Arc<CrossOrigin>>,
 }
 
 impl Default for HttpOptions {
@@ -42,13 +45,14 @@ impl Default for HttpOptions {
             head_max: 64 << 10,
             idle_max: Duration::from_secs(60),
             handler_threads: HANDLER_THREADS_DEFAULT,
+            cross_origin: None,
         }
     }
 }
 
 impl HttpOptions {
-    /// Reads the keys `hadoop.http.idle_timeout.ms`, `hadoop.http.max.request.header.size`, `hadoop.http.max.threads` and
-    /// those of `zerohop.http`. Resolves the names of proxies, which blocks.
+    /// Reads the keys `hadoop.http.idle_timeout.ms`, `hadoop.http.max.request.header.size`, `hadoop.http.max.threads`,
+    /// `hadoop.http.cross-origin.*` and those of `zerohop.http`. Resolves the names of proxies, which blocks.
     ///
     /// # Errors
     /// If one of them is malformed.
@@ -69,6 +73,7 @@ impl HttpOptions {
                 Ok(threads) if threads > 0 => threads.min(HANDLER_THREADS_MAX),
                 _ => HANDLER_THREADS_DEFAULT,
             },
+            cross_origin: CrossOrigin::from_conf(conf)?,
             ..Self::default()
         })
     }

@@ -2,6 +2,7 @@
 
 use super::caller_socket::CallerSocket;
 use super::connection::IdleLimited;
+use super::cross_origin;
 use super::file_sender::{FileSender, SendfileStream};
 use super::options::HttpOptions;
 use super::remote_address::RemoteAddress;
@@ -28,7 +29,6 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
-use tower_service::Service;
 
 /// Bytes that one read takes of a request's body at most, and that wait in memory for a slow reader before the body is asked for
 /// more.
@@ -168,7 +168,9 @@ impl Answerer {
             Carrier::Tcp(files) => _ = extensions.insert(files.clone()),
             Carrier::Tls => _ = extensions.insert(Encrypted),
         }
-        self.router.clone().call(request)
+        let answer =
+            cross_origin::answer(self.router.clone(), request, self.options.cross_origin.clone());
+        async move { Ok(answer.await) }
     }
 }
 

@@ -1,8 +1,10 @@
 //! The pages that every daemon has: `/jmx`, `/prom`, `/health`, `/conf` and `/profile`.
 
+use super::admin::check_administrator;
 use super::health::Health;
 use super::java_beans::ProcessorLoad;
 use super::profile_page::profile_page;
+use super::query::QueryValues;
 use super::threads::HandlerThreads;
 use super::{conf_page, jmx, metric_beans, prom};
 use crate::metrics::{Record, process_record};
@@ -44,7 +46,11 @@ pub fn standard_pages(daemon: Arc<impl StandardPages>, threads: &HandlerThreads)
         let make = move || {
             let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
             let query = query.unwrap_or_default();
-            conf_page::page(&of_conf.conf(), &query, accept.unwrap_or_default())
+            let conf = of_conf.conf();
+            match check_administrator(&conf, QueryValues::parse(&query).get("user.name")) {
+                Ok(()) => conf_page::page(&conf, &query, accept.unwrap_or_default()),
+                Err(refusal) => refusal,
+            }
         };
         conf_threads.run(make).await
     };

@@ -10,16 +10,47 @@ use std::sync::Arc;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio_rustls::rustls::{self, ServerConfig};
+use tokio_rustls::rustls::version::{TLS12, TLS13};
+use tokio_rustls::rustls::{self, ServerConfig, SupportedProtocolVersion};
 
 /// HTTP/2 as clients ask for it (ALPN).
 pub(super) const HTTP_2: &[u8] = b"h2";
 const HTTP_1_1: &[u8] = b"http/1.1";
 
+/// Names of Java for protocols that are not spoken.
+const TOO_OLD: [&str; 4] = ["SSLv2Hello", "SSLv3", "TLSv1", "TLSv1.1"];
+
+/// The versions of TLS that a port speaks.
+#[derive(Clone, Copy, Debug)]
+pub struct TlsVersions(&'static [&'static SupportedProtocolVersion]);
+
+impl TlsVersions {
+    /// TLS 1.2 and 1.3.
+    pub const ALL: Self = Self(&[&TLS13, &TLS12]);
+    const ONLY_1_2: Self = Self(&[&TLS12]);
+    const ONLY_1_3: Self = Self(&[&TLS13]);
+
+    /// Returns those of Java's names that are spoken. Older protocols are left out.
+    ///
+    /// Returns `None` if none is left, or a name is unknown.
+    pub fn of_names(names: &[String]) -> Option<Self> {
+        let has = |wanted: &str| names.iter().any(|name| name == wanted);
+        let is_known =
+            |name: &String| ["TLSv1.2", "TLSv1.3"].contains(&&**name) || TOO_OLD.contains(&&**name);
+        match (names.iter().all(is_known), has("TLSv1.2"), has("TLSv1.3")) {
+            (true, true, true) => Some(Self::ALL),
+            (true, true, false) => Some(Self::ONLY_1_2),
+            (true, false, true) => Some(Self::ONLY_1_3),
+            _ => None,
+        }
+    }
+}
+
 /// The certificate of a port.
 pub struct Tls {
     certificate: PathBuf,
     key: PathBuf,
+    versions: TlsVersions,
     loaded: Mutex<Loaded>,
     failed: LogLimiter,
 }
@@ -65,11 +96,15 @@ impl Tls {
     ///
     /// # Errors
     /// If a file cannot be read or holds something else, or the key is not the certificate's.
-    pub fn from_files(certificate: PathBuf, key: PathBuf) -> Result<Self, TlsError> {
+    pub fn from_files(
+        certificate: PathBuf,
+        key: PathBuf,
+        versions: TlsVersions,
+    ) -> Result<Self, TlsError> {
         let files = file_states(&certificate, &key).ok();
-        let config = load(&certificate, &key)?;
+        let config = load(&certificate, &key, versions)?;
         let loaded = Mutex::new(Loaded { config, files });
-        Ok(Self { certificate, key, loaded, failed: LogLimiter::default() })
+        Ok(Self { certificate, key, versions, loaded, failed: LogLimiter::default() })
     }
 
     /// The configuration for the next connection. If the files have changed they are read again; where that fails, the
@@ -78,7 +113,7 @@ impl Tls {
         let mut loaded = self.loaded.lock();
         let files = file_states(&self.certificate, &self.key).ok();
         if files.is_some() && files != loaded.files {
-            match load(&self.certificate, &self.key) {
+            match load(&self.certificate, &self.key, self.versions) {
                 Ok(config) => {
                     tracing::info!(
                         "TLS: the certificate was read again from {}",
@@ -103,7 +138,11 @@ impl fmt::Debug for Tls {
     }
 }
 
-fn load(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
+fn load(
+    certificate: &Path,
+    key: &Path,
+    versions: TlsVersions,
+) -> Result<Arc<ServerConfig>, TlsError> {
     let of_certificate =
         |problem: String| TlsError::Certificate { path: certificate.to_owned(), problem };
     let of_key = |problem: String| TlsError::Key { path: key.to_owned(), problem };
@@ -120,7 +159,7 @@ fn load(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, TlsError> {
         error => of_key(error.to_string()),
     })?;
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
+        .with_protocol_versions(versions.0)
         .map_err(|error| of_certificate(error.to_string()))?
         .with_no_client_auth()
         .with_single_cert(chain, secret);
@@ -162,8 +201,27 @@ pub(super) mod tests {
     }
 
     pub(in crate::http) fn of_first(directory: &Path) -> Tls {
+        of_first_with(directory, TlsVersions::ALL)
+    }
+
+    pub(in crate::http) fn of_first_with(directory: &Path, versions: TlsVersions) -> Tls {
         replace(directory, FIRST);
-        Tls::from_files(directory.join("certificate.pem"), directory.join("key.pem")).unwrap()
+        let (certificate, key) = (directory.join("certificate.pem"), directory.join("key.pem"));
+        Tls::from_files(certificate, key, versions).unwrap()
+    }
+
+    #[test]
+    fn versions_of_tls_are_those_that_are_named_or_none() {
+        let count = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            TlsVersions::of_names(&names).map(|versions| versions.0.len())
+        };
+        assert_eq!(count(&["TLSv1.2"]), Some(1));
+        assert_eq!(count(&["TLSv1.3", "TLSv1.2"]), Some(2));
+        assert_eq!(count(&["TLSv1", "SSLv2Hello", "TLSv1.1", "TLSv1.2"]), Some(1));
+        for refused in [&["TLSv1.1"][..], &["TLSv1.2", "TLSv1.4"], &["tlsv1.2"], &[]] {
+            assert_eq!(count(refused), None, "{refused:?}");
+        }
     }
 
     #[test]
@@ -188,7 +246,7 @@ pub(super) mod tests {
             replace(directory.path(), files);
             let (certificate, key) =
                 (directory.path().join("certificate.pem"), directory.path().join("key.pem"));
-            Tls::from_files(certificate, key).map(drop)
+            Tls::from_files(certificate, key, TlsVersions::ALL).map(drop)
         };
         load(FIRST).unwrap();
         let wrong = load(["", FIRST[1]]).unwrap_err();
@@ -201,7 +259,8 @@ pub(super) mod tests {
             assert!(matches!(wrong, TlsError::Key { .. }), "{wrong}");
             assert!(wrong.to_string().contains("key.pem: "), "{wrong}");
         }
-        let missing = Tls::from_files("/none/a.pem".into(), "/none/b.pem".into()).unwrap_err();
+        let missing = Tls::from_files("/none/a.pem".into(), "/none/b.pem".into(), TlsVersions::ALL);
+        let missing = missing.unwrap_err();
         assert!(missing.to_string().starts_with("/none/a.pem: "), "{missing}");
     }
 }

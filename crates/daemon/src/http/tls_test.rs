@@ -1,7 +1,7 @@
 //! The server with TLS, over real sockets.
 
-use super::tls::tests::{SECOND, of_first, replace};
-use super::{Encrypted, HttpOptions, HttpServer, Page, RemoteAddress};
+use super::tls::tests::{SECOND, of_first_with, replace};
+use super::{Encrypted, HttpOptions, HttpServer, Page, RemoteAddress, TlsVersions};
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::Request;
@@ -38,13 +38,23 @@ async fn echo(RemoteAddress(remote): RemoteAddress, request: Request) -> axum::r
 }
 
 fn start(directory: &Path) -> SocketAddr {
-    start_with(directory, HttpOptions::default(), Router::new().fallback(any(echo)))
+    start_with(
+        directory,
+        TlsVersions::ALL,
+        HttpOptions::default(),
+        Router::new().fallback(any(echo)),
+    )
 }
 
-fn start_with(directory: &Path, options: HttpOptions, router: Router) -> SocketAddr {
+fn start_with(
+    directory: &Path,
+    versions: TlsVersions,
+    options: HttpOptions,
+    router: Router,
+) -> SocketAddr {
     let address = SocketAddr::from(([127, 0, 0, 1], 0));
     let server = HttpServer::bind(address, options).unwrap();
-    let server = server.with_tls(of_first(directory));
+    let server = server.with_tls(of_first_with(directory, versions));
     let address = server.local_addr();
     tokio::spawn(server.serve(router).unwrap());
     address
@@ -86,7 +96,7 @@ async fn the_pings_of_the_server_kept_an_idle_http_2_connection() {
         .route("/slow", any(slow))
         .route("/large", any(large))
         .route("/length", any(length));
-    let address = start_with(directory.path(), options, router);
+    let address = start_with(directory.path(), TlsVersions::ALL, options, router);
     let patience = Duration::from_secs(60);
 
     // The pings may keep a connection whose request takes longer than silence may.
@@ -195,5 +205,26 @@ async fn a_renewed_certificate_is_that_of_the_next_connection() {
     let mut after = connect(directory.path(), address, b"http/1.1").await.unwrap();
     for stream in [&mut before, &mut after] {
         assert!(get_by_http_1(stream).await.contains("200 OK"));
+    }
+}
+
+/// Every port spoke TLS 1.2 and 1.3, whatever `hadoop.ssl.enabled.protocols` said.
+#[tokio::test]
+async fn a_version_of_tls_that_is_not_enabled_was_spoken() {
+    use tokio_rustls::rustls::ProtocolVersion::{TLSv1_2, TLSv1_3};
+    let directory = tempfile::tempdir().unwrap();
+    for (names, spoken) in
+        [(&["TLSv1.2"][..], TLSv1_2), (&["TLSv1.3"], TLSv1_3), (&["TLSv1.2", "TLSv1.3"], TLSv1_3)]
+    {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        let versions = TlsVersions::of_names(&names).unwrap();
+        let address = start_with(
+            directory.path(),
+            versions,
+            HttpOptions::default(),
+            Router::new().fallback(any(echo)),
+        );
+        let stream = connect(directory.path(), address, b"http/1.1").await.unwrap();
+        assert_eq!(stream.get_ref().1.protocol_version(), Some(spoken), "{names:?}");
     }
 }
