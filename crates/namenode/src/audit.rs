@@ -56,7 +56,7 @@ impl<'a> Line<'a> {
 pub(crate) struct Origin<'a> {
     pub(crate) identity: &'a CallerIdentity,
     pub(crate) address: SocketAddr,
-    /// `rpc` or `webhdfs`.
+    /// `rpc`, `webhdfs`, or `null` for a page.
     pub(crate) protocol: &'static str,
     pub(crate) context: Option<&'a CallerContext>,
     /// The trace that the client says the call belongs to.
@@ -172,6 +172,18 @@ pub(crate) fn log<R>(
     let perm = path.and_then(changed);
     let text = text(settings, origin, !is_denied, (line, perm.as_deref()));
     tracing::info!(target: TARGET, "{text}");
+}
+
+/// Writes the line of what one of the NameNode's own pages was asked to do.
+pub(crate) fn log_page(
+    settings: &AuditSettings,
+    origin: &Origin<'_>,
+    is_allowed: bool,
+    line: Line<'_>,
+) {
+    if settings.is_written(line.cmd) {
+        tracing::info!(target: TARGET, "{}", text(settings, origin, is_allowed, (line, None)));
+    }
 }
 
 fn text(

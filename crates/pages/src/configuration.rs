@@ -18,6 +18,7 @@ const ROWS: usize = 200;
 struct Filter<'a> {
     text: &'a str,
     only_set: bool,
+    user: Option<&'a str>,
 }
 
 pub(crate) fn page(site: &Site, conf: &Conf, query: &QueryValues) -> HtmlPage {
@@ -34,10 +35,12 @@ pub(crate) fn page(site: &Site, conf: &Conf, query: &QueryValues) -> HtmlPage {
                 || value.to_ascii_lowercase().contains(&wanted))
     };
     let found: Vec<Property> = all.into_iter().filter(is_wanted).collect();
+    let user = query.get("user.name");
     let number = query.get("page").and_then(|page| page.parse().ok()).unwrap_or(1);
     let address = |page: usize| {
         let set = if only_set { "&set=1" } else { "" };
-        format!("{ADDRESS}?q={}{set}&page={page}", url_value(text))
+        let user = user.map(|user| format!("&user.name={}", url_value(user))).unwrap_or_default();
+        format!("{ADDRESS}?q={}{set}{user}&page={page}", url_value(text))
     };
     let (rows, paging) = Paging::numbered(number, found.len(), ROWS, address);
     let mut table = Table::new(&["Key", "Value", "Origin", "Final"], "No key matches.");
@@ -51,7 +54,7 @@ pub(crate) fn page(site: &Site, conf: &Conf, query: &QueryValues) -> HtmlPage {
         ]);
     }
     let table = Table { paging, ..table };
-    let form = Filter { text, only_set }.render().unwrap_or_default();
+    let form = Filter { text, only_set, user }.render().unwrap_or_default();
     let note = format!("{} of {total} keys.", found.len());
     let content = Content::new()
         .with(Section::new("filter", Body::Html(form)).still())

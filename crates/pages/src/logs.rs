@@ -17,6 +17,7 @@ struct Filter<'a> {
     levels: Vec<(&'static str, bool)>,
     text: &'a str,
     lines: usize,
+    user: Option<&'a str>,
 }
 
 pub(crate) fn page(site: &Site, log: &ProcessLog, query: &QueryValues) -> HtmlPage {
@@ -29,7 +30,8 @@ pub(crate) fn page(site: &Site, log: &ProcessLog, query: &QueryValues) -> HtmlPa
         false => lines.join("\n"),
     };
     let levels = LogLevel::ALL.iter().map(|known| (known.name(), *known == level)).collect();
-    let form = Filter { levels, text, lines: wanted.clamp(1, LINES_MAX) };
+    let user = query.get("user.name");
+    let form = Filter { levels, text, lines: wanted.clamp(1, LINES_MAX), user };
     let form = form.render().unwrap_or_default();
     let note = format!("The newest first. Levels now: {}", log.directives());
     let content = Content::new()

@@ -17,7 +17,8 @@ pub(crate) struct Caller {
     /// Primary group first.
     groups: GroupList,
     is_superuser: bool,
-    /// The protocol's name in the audit log. None for work of the NameNode's own pages, which Apache does not audit.
+    /// The protocol's name in the audit log; `None` for the single calls of one of the NameNode's own pages. Like in Apache
+    /// Hadoop, the page writes one line for all of them.
     protocol: Option<&'static str>,
 }
 
@@ -82,12 +83,21 @@ impl Caller {
 
     /// The caller as the audit log names it. None if this call is not audited.
     pub(super) fn origin(&self) -> Option<Origin<'_>> {
-        Some(Origin {
+        self.protocol.map(|protocol| self.origin_by(protocol))
+    }
+
+    /// Returns the caller as the audit log names it in a page's own line, which has no protocol, as in Apache Hadoop.
+    pub(crate) fn page_origin(&self) -> Origin<'_> {
+        self.origin_by("null")
+    }
+
+    fn origin_by(&self, protocol: &'static str) -> Origin<'_> {
+        Origin {
             identity: &self.call.identity,
             address: self.call.remote,
-            protocol: self.protocol?,
+            protocol,
             context: self.call.caller_context.as_ref(),
             trace_id: self.call.trace_id.as_deref(),
-        })
+        }
     }
 }

@@ -9,6 +9,7 @@ mod hosts;
 mod image_transfers;
 mod limits;
 mod pages;
+mod protected_pages;
 mod reconfigure;
 mod removals;
 mod report_leases;

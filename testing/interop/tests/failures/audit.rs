@@ -101,6 +101,9 @@ fn run(kind: Kind, settings: &[(&str, &str)], name: &str) -> Vec<String> {
         ours.set_caller_context(Some(context.with_signature(&b"s"[..])));
         ours.mkdirs("/audit/ours").at("our client")?;
         put(&ours, "/audit/ours/file", 1, 10, shape(1, 1 << 20))?;
+        // The page's own calls have no line of their own.
+        http(cluster.site.http_port, "/fsck?ugi=root&path=%2Faudit&files=1")?;
+        http(cluster.site.http_port, "/fsck?ugi=bob&path=%2Faudit%2Fnone")?;
         let shell =
             |words: &[&str]| java::run(SHELL, words, &cluster.conf(), LIMIT)?.ok("the shell");
         shell(&["-mkdir", "/audit/shell"])?;

@@ -4,6 +4,7 @@ mod appends;
 mod asked_for;
 mod collector;
 mod collectors;
+mod cross_origin;
 mod curl;
 mod fault_cluster;
 mod faults;

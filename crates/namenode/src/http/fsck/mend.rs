@@ -2,6 +2,7 @@
 
 use super::out::Out;
 use super::request::{Remedy, Request};
+use crate::audit::Line;
 use crate::call_error::CallError;
 use crate::service::Outcome;
 use std::ops::Range;
@@ -50,7 +51,10 @@ impl Mender {
             self.has_failed = true;
         }
         if self.remedy.deletes && out.is_wanted() {
-            match request.service.directories().delete(path, true).wait() {
+            let deleted = request.service.directories().delete(path, true).wait();
+            let is_allowed = !matches!(&deleted, Err(error) if error.is_denied());
+            request.audit_line(is_allowed, Line::path("delete", path));
+            match deleted {
                 Ok(_) => tracing::info!("Fsck: deleted corrupt file {path}"),
                 Err(error) => {
                     tracing::error!("Fsck: error deleting {path}: {error}");

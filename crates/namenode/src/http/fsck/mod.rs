@@ -15,7 +15,8 @@ use crate::call_error::CallError;
 use crate::core::Core;
 use crate::service::Outcome;
 use axum::extract::State;
-use axum::response::Response;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
 use block::write_block;
 use file::FileChecks;
 use mend::Mender;
@@ -29,12 +30,21 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use walk::Walk;
 use zerohop_daemon::http::{QueryValues, RemoteAddress, streamed};
+use zerohop_pages::check_same_site;
 
 pub(super) async fn page(
-    State(Pages { core, .. }): State<Pages>,
+    State(Pages { core, threads }): State<Pages>,
     RemoteAddress(remote): RemoteAddress,
+    headers: HeaderMap,
     query: QueryValues,
 ) -> Response {
+    if Request::is_change(&query)
+        && let Err(refused) = check_same_site(&headers)
+    {
+        let audit = move || Request::new(&core, &query, remote).audit(false);
+        let audited = threads.run(audit).await;
+        return audited.map_or_else(IntoResponse::into_response, |()| refused.into_response());
+    }
     let (out, report) = out::report();
     tokio::spawn(async move {
         let turn = core.checks.turn().await;
@@ -81,11 +91,14 @@ impl<'a> Fsck<'a> {
     }
 
     fn run(mut self) {
-        self.report();
+        let outcome = self.report();
+        let is_denied = matches!(&outcome, Err(error) if error.is_denied());
+        self.request().audit(!is_denied);
         self.files.out.flush();
     }
 
-    fn report(&mut self) {
+    /// Writes the report. A failure stands in the report, too.
+    fn report(&mut self) -> Outcome<()> {
         let started = self.request().core.clock.now();
         let caller = self.request().service.caller();
         let (user, remote) = (caller.user().clone(), caller.remote().ip());
@@ -97,30 +110,33 @@ impl<'a> Fsck<'a> {
         }
         if let Some(ids) = self.block_ids.take() {
             if let Err(error) = self.request().service.check_superuser() {
-                return self.failed(started.mono_ms, &error);
+                return self.failed(started.mono_ms, error);
             }
+            tracing::info!("{}", format!("{by} for blockIds: {ids}").escape_debug());
             self.line(format!("{by} at {}", java_date(started.wall_ms)));
             // Without any id Hadoop's takes the empty one.
             let ids =
                 if ids.trim().is_empty() { vec![""] } else { ids.split_whitespace().collect() };
             let FileChecks { request, out, .. } = &mut self.files;
-            return ids.into_iter().for_each(|id| write_block(request, id, out));
+            ids.into_iter().for_each(|id| write_block(request, id, out));
+            return Ok(());
         }
+        let path = &self.files.request.path;
+        tracing::info!("{}", format!("{by} for path {path}").escape_debug());
         self.line(format!(
             "{by} for path {} at {}",
             self.files.request.path,
             java_date(started.wall_ms)
         ));
         self.files.out.flush();
-        if let Err(error) = self.checked(started.mono_ms) {
-            self.failed(started.mono_ms, &error);
-        }
+        self.checked(started.mono_ms).or_else(|error| self.failed(started.mono_ms, error))
     }
 
-    fn failed(&mut self, started_ms: u64, error: &CallError) {
+    fn failed(&mut self, started_ms: u64, error: CallError) -> Outcome<()> {
         self.ended(started_ms);
         self.line(error.to_string());
         _ = write!(self.files.out, "\n\nFsck on path '{}' FAILED", self.files.request.path);
+        Err(error)
     }
 
     fn ended(&mut self, started_ms: u64) {

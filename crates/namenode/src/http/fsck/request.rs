@@ -1,6 +1,7 @@
 //! What `fsck` is asked for, and by whom.
 
 use super::out::Out;
+use crate::audit::{self, Line};
 use crate::call_error::CallError;
 use crate::core::Core;
 use crate::service::{Caller, ClientService, Outcome};
@@ -15,17 +16,38 @@ pub(super) struct Request<'a> {
     pub(super) service: ClientService<'a>,
     pub(super) path: String,
     pub(super) options: Options,
+    /// The source in the audit log: the path, or the blocks.
+    audit_source: String,
 }
 
 impl<'a> Request<'a> {
     pub(super) fn new(core: &'a Arc<Core>, query: &QueryValues, remote: SocketAddr) -> Self {
+        let path = query.get("path").unwrap_or("/").to_owned();
+        let blocks = query.get("blockId").map(|ids| ids.split(' ').collect::<Vec<_>>().join(", "));
         let user = query.get("user.name").or_else(|| query.get("ugi")).unwrap_or("dr.who");
         Self {
             core,
             service: ClientService::new(core, Caller::of_page(core, user, remote)),
-            path: query.get("path").unwrap_or("/").to_owned(),
+            audit_source: blocks.map_or_else(|| path.clone(), |ids| format!("blocksIds=[{ids}]")),
+            path,
             options: Options::asked(|name| query.has(name)),
         }
+    }
+
+    /// Returns `true` if a request changes something: files, or which replicas there are.
+    pub(super) fn is_change(query: &QueryValues) -> bool {
+        ["move", "delete", "replicate"].iter().any(|name| query.has(name))
+    }
+
+    /// Writes the audit log's line of the whole check, as Apache Hadoop does.
+    pub(super) fn audit(&self, is_allowed: bool) {
+        self.audit_line(is_allowed, Line::path("fsck", &self.audit_source));
+    }
+
+    /// Writes an audit log's line of a single change.
+    pub(super) fn audit_line(&self, is_allowed: bool, line: Line<'_>) {
+        let origin = self.service.caller().page_origin();
+        audit::log_page(&self.core.adjustable().audit, &origin, is_allowed, line);
     }
 
     /// An error if the report is not read any more. To be called before more work is begun.
