@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use zerohop_conf::{Conf, keys};
 use zerohop_system::users;
 
-/// Lets a user pass whom `dfs.cluster.administrators` names, and the user of the process. If the list is empty, every user passes,
+/// Lets the users of `dfs.cluster.administrators` pass, and the user of the process. If the list is empty, every user passes,
 /// unless `hadoop.security.authorization` is on (`HttpServer2.hasAdministratorAccess`).
 ///
 /// # Errors

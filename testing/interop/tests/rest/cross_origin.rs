@@ -59,7 +59,7 @@ const ASKED: [(&str, Headers<'static>); 12] = [
 
 /// A page, a listing, a redirect to a DataNode, and an error.
 const NAMENODE_TARGETS: [&str; 5] = [
-    "/jmx?qry=none:name=none",
+    "/conf?name=dfs.replication",
     "/logLevel",
     "/webhdfs/v1/?op=LISTSTATUS&user.name=root",
     "/webhdfs/v1/f?op=OPEN&user.name=root&noredirect=false",
@@ -122,7 +122,7 @@ fn pages_of_other_origins_get_the_headers_that_apaches_filter_gives() {
         assert_eq!(*theirs, ours);
     }
     let of_datanode =
-        |cluster: &Cluster| answers(cluster.site.info_ports[0], &["/jmx?qry=none:name=none"]);
+        |cluster: &Cluster| answers(cluster.site.info_ports[0], &["/conf?name=dfs.replication"]);
     for (theirs, ours) in of_datanode(&theirs).iter().zip(of_datanode(&ours)) {
         assert_eq!(*theirs, ours);
     }
