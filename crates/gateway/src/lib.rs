@@ -232,3 +232,39 @@ pub enum Error {
         source: io::Error,
     },
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bind(settings: &[(&str, &str)]) -> Result<Gateway, Error> {
+        let mut conf = Conf::new();
+        conf.set(keys::HTTPFS_HTTP_HOSTNAME.name, "127.0.0.1");
+        conf.set(keys::HTTPFS_HTTP_PORT.name, "0");
+        settings.iter().for_each(|(name, value)| conf.set(name, *value));
+        Gateway::bind(conf)
+    }
+
+    /// HttpFS's own list of administrators guarded nothing.
+    #[test]
+    fn the_gateways_administrators_are_those_of_httpfs_before_those_of_the_cluster() {
+        let cluster = (keys::DFS_CLUSTER_ADMINISTRATORS.name, "hdfs");
+        let httpfs = |list| (keys::HTTPFS_HTTP_ADMINISTRATORS.name, list);
+        for (settings, expected) in [
+            (&[cluster, httpfs("alice staff")][..], "alice staff"),
+            (&[cluster, httpfs(" ")], "hdfs"),
+        ] {
+            let gateway = bind(settings).unwrap();
+            for conf in [&*gateway.conf, gateway.face.conf()] {
+                assert_eq!(conf.get(&keys::DFS_CLUSTER_ADMINISTRATORS).unwrap(), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn the_gateway_started_without_the_group_mapping_that_it_was_told_to_use() {
+        let mapping = "org.apache.hadoop.security.LdapGroupsMapping";
+        let refusal = bind(&[("hadoop.security.group.mapping", mapping)]).err().unwrap();
+        assert!(matches!(refusal, Error::Conf(ConfError::Refused(_))), "{refusal}");
+    }
+}
