@@ -118,6 +118,21 @@ async fn a_check_survives_directories_nested_without_end() {
     assert!(page.ends_with("The filesystem under path '/' is HEALTHY"), "{page}");
 }
 
+/// The button ran as `dr.who`, and the check failed at the first directory that is closed to others.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_button_for_a_check_of_all_files_failed_at_a_private_directory() {
+    let harness = Harness::start().await;
+    let masked = FsPermissionProto { perm: 0o700 };
+    let closed = MkdirsRequestProto { masked, ..mkdirs("/private/inner") };
+    assert!(call::<MkdirsResponseProto>(&harness.superuser(), "mkdirs", closed).await.result);
+    let page = harness.page("/").await;
+    let (before, _) = page.split_once("\">Check all files<").unwrap();
+    let (_, address) = before.rsplit_once("href=\"").unwrap();
+    let report = harness.page(&address.replace("&amp;", "&")).await;
+    assert!(report.contains(" Total dirs:\t\t\t3\n"), "{report}");
+    assert!(report.ends_with("The filesystem under path '/' is HEALTHY"), "{report}");
+}
+
 /// A restart is no checkpoint: who asks for an image unless there is a young one gets it.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_image_keeps_its_age_over_a_restart() {

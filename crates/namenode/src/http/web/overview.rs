@@ -6,16 +6,26 @@ use crate::identity::build_version;
 use zerohop_daemon::process;
 use zerohop_namespace::NamespaceStats;
 use zerohop_namespace::blocks::{BlockStats, NodeFilter};
-use zerohop_pages::{Body, Cell, Content, Level, Notice, Section, Tile, bytes, count, percent};
+use zerohop_pages::{
+    Body, Cell, Content, Level, Notice, Section, Tile, bytes, count, percent, url_value,
+};
 
-/// What is done from here. The paths are fixed: nothing of a user's is in them.
+/// Returns the address of a check of all files. The superuser may see them all; the user of pages, `dr.who`, fails at the first
+/// directory that is closed to others.
+fn check_of_all(core: &Core) -> String {
+    let superuser = url_value(&core.settings.namespace_params.superuser);
+    format!("/fsck?path=/&ugi={superuser}")
+}
+
+/// What is done from here. The paths are fixed, and the name of the superuser is encoded: nothing in them is HTML.
 fn actions(core: &Core) -> String {
+    let check = check_of_all(core).replace('&', "&amp;");
     // DataNodes in the same process are in one picture; others have heat maps on their own ports.
     let heat_map = if core.heatmap.is_mounted() { "/heatmap" } else { "/slow-nodes#maps" };
     format!(
         "<p class=\"actions\"><a class=\"button\" href=\"/profile?seconds=10\">CPU profile, 10 s</a> \
          <a class=\"button\" href=\"{heat_map}\">I/O heat map</a> \
-         <a class=\"button\" href=\"/fsck?path=/\">Check all files</a> \
+         <a class=\"button\" href=\"{check}\">Check all files</a> \
          <a class=\"button\" href=\"/explorer\">Browse files</a></p>"
     )
 }
@@ -47,9 +57,8 @@ fn notices(core: &Core, stats: &BlockStats, failed_volumes: u32) -> Vec<Notice> 
     }
     if stats.missing > 0 {
         let text = format!("{} blocks have no replica that can be read.", count(stats.missing));
-        notices.push(
-            Notice::new(Level::Bad, text).to("/fsck?path=/&listcorruptfileblocks=1", "Which files"),
-        );
+        let address = format!("{}&listcorruptfileblocks=1", check_of_all(core));
+        notices.push(Notice::new(Level::Bad, text).to(address, "Which files"));
     }
     if stats.dead_nodes > 0 {
         let text = format!("{} DataNodes do not send heartbeats.", stats.dead_nodes);
