@@ -5,6 +5,7 @@ use zerohop_gateway::Gateway;
 
 use crate::daemon::{end, log_warnings, serve};
 use crate::failure::{Failure, Outcome, complain};
+use crate::running;
 use crate::settings::Settings;
 use crate::stop::Stop;
 
@@ -37,6 +38,9 @@ fn start(settings: &Settings) -> Outcome<i32> {
     let own = settings.load()?.directory().map(|directory| directory.join(SITE_FILE));
     settings.files.extend(own.filter(|file| file.exists()));
     let conf = settings.load_for_cluster()?;
+    if conf.default_fs()? == running::UNNAMED {
+        return Err(running::unnamed());
+    }
     log_warnings(&conf);
     let gateway = Gateway::bind(conf).map_err(|error| Failure::io(error.to_string()))?;
     serve(async move {
