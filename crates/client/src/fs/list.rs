@@ -18,12 +18,14 @@ pub struct ListPages {
     after: Option<Bytes>,
     with_locations: bool,
     is_first: bool,
+    /// Number of names after the page before.
+    remaining: u32,
 }
 
 impl ListPages {
     fn new(fs: &FileSystem, path: &str, with_locations: bool) -> Result<Self> {
         let (path, after) = (wire_path(path)?, Some(Bytes::new()));
-        Ok(Self { fs: fs.clone(), path, after, with_locations, is_first: true })
+        Ok(Self { fs: fs.clone(), path, after, with_locations, is_first: true, remaining: 0 })
     }
 
     /// A listing with the locations of every file's blocks.
@@ -39,6 +41,7 @@ impl ListPages {
             Some(page) => {
                 self.is_first = false;
                 self.after = page.next;
+                self.remaining = page.remaining;
                 Ok(Some(page.entries))
             }
             None if self.is_first => {
@@ -59,6 +62,12 @@ impl ListPages {
     /// Whether another page is there, as far as is known.
     pub fn has_more(&self) -> bool {
         self.after.is_some()
+    }
+
+    /// Returns the number of names after the last page that was fetched, as the NameNode counted them then. It is not 0 at
+    /// the end of the list of a directory that was deleted meanwhile.
+    pub fn remaining(&self) -> u32 {
+        self.remaining
     }
 
     pub(crate) fn client(&self) -> std::sync::Arc<crate::client::Client> {

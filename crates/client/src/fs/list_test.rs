@@ -100,3 +100,14 @@ async fn a_directory_that_was_deleted_meanwhile_is_passed_over() {
     let mut root = fs.walk("/gone");
     assert_eq!(root.next().await.unwrap().unwrap_err().kind(), ErrorKind::NotFound);
 }
+
+#[tokio::test]
+async fn a_page_says_how_many_names_come_after_it() {
+    let (_cluster, fs, _) = start();
+    let mut pages = fs.list_pages("/").unwrap();
+    let mut remaining = Vec::new();
+    while pages.next().await.unwrap().is_some() {
+        remaining.push(pages.remaining());
+    }
+    assert_eq!(remaining, [3, 1, 0]);
+}

@@ -31,6 +31,8 @@ pub(crate) struct Listing {
     pub(crate) entries: Vec<FileStatus>,
     /// The next page begins after this name; `None` where there is none.
     pub(crate) next: Option<Bytes>,
+    /// Number of entries after this page.
+    pub(crate) remaining: u32,
 }
 
 impl NameNode {
@@ -255,6 +257,7 @@ impl NameNode {
             Listing {
                 entries: entries.map(|entry| FileStatus::from_proto(entry, src)).collect(),
                 next: last.filter(|_| list.remaining_entries > 0),
+                remaining: list.remaining_entries,
             }
         }))
     }
