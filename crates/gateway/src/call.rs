@@ -1,6 +1,7 @@
 //! A request's head, and the URLs that answers send its caller to.
 
 use crate::exchange::Exchange;
+use crate::paths::merged;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
@@ -35,12 +36,12 @@ impl Call {
 
     /// Where the second step goes at this server.
     pub(crate) fn second_step_here(&self, added: &str) -> String {
-        self.second_step(&self.base(), added)
+        self.second_step(&self.base(), self.uri.path(), added)
     }
 
-    /// Where the second step goes at another server, `host:port`.
+    /// Where the second step goes at another server, `host:port`. Apache's DataNodes refuse doubled slashes.
     pub(crate) fn second_step_at(&self, authority: &str, added: &str) -> String {
-        self.second_step(&format!("http://{authority}"), added)
+        self.second_step(&format!("http://{authority}"), &merged(self.uri.path()), added)
     }
 
     /// Scheme and authority by which the caller reached this server.
@@ -52,7 +53,7 @@ impl Call {
     }
 
     /// Apache's DataNodes know parameters by their names in small letters only.
-    fn second_step(&self, base: &str, added: &str) -> String {
+    fn second_step(&self, base: &str, path: &str, added: &str) -> String {
         let query = self.uri.query().unwrap_or_default();
         let parts = query.split('&').filter_map(|part| {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
@@ -62,7 +63,7 @@ impl Call {
         });
         let added = Some(added.to_owned()).filter(|added| !added.is_empty());
         let query: Vec<String> = parts.chain(added).collect();
-        ascii(&format!("{base}{}?{}", self.uri.path(), query.join("&")))
+        ascii(&format!("{base}{path}?{}", query.join("&")))
     }
 }
 
@@ -105,6 +106,13 @@ mod tests {
             "http://gw.example:14000/webhdfs/v1/a%20b%C3%A9?op=CREATE&user.name=u%2B&doas=v&data=true"
         );
         assert_eq!(call().url(), "http://gw.example:14000/webhdfs/v1/a%20b%C3%A9");
+    }
+
+    #[test]
+    fn apaches_datanodes_were_sent_doubled_slashes_that_they_refuse() {
+        let call = Call { uri: "/webhdfs/v1//a%20b//c/?op=OPEN".parse().unwrap(), ..call() };
+        let there = call.second_step_at("dn1:9864", "");
+        assert_eq!(there, "http://dn1:9864/webhdfs/v1/a%20b/c?op=OPEN");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Who asks: the user that a request names, and the one that it acts for.
 
 use crate::failure::Failure;
-use crate::params::{Params, not_of_pattern};
+use crate::params::{Params, invalid};
 use regex::Regex;
 use std::net::IpAddr;
 use zerohop_client::User;
@@ -92,7 +92,7 @@ impl Callers {
     fn named<'a>(&self, params: &'a Params, param: &str) -> Result<Option<&'a str>, Failure> {
         match params.text(param) {
             Some(name) if !self.pattern.is_match(name) => {
-                Err(not_of_pattern(param, name, &self.pattern_text))
+                Err(invalid(param, name, &self.pattern_text))
             }
             name => Ok(name),
         }

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::operation::Operation;
+use crate::other_paths;
 use crate::params::{Params, invalid};
 use crate::request::Request;
 use base64::Engine;
@@ -44,17 +45,6 @@ pub(crate) async fn answer(fs: &FileSystem, request: &Request) -> Result<Option<
     Ok(Some(json!({ "boolean": done })))
 }
 
-/// The paths besides its own that an operation takes a file from, or replaces a file at.
-pub(crate) fn other_paths(request: &Request) -> impl Iterator<Item = &str> {
-    let listed = match request.operation {
-        Operation::Rename => request.params.text("destination").map(without_address),
-        Operation::Concat => request.params.text("sources"),
-        _ => None,
-    };
-    let is_list = request.operation == Operation::Concat;
-    listed.into_iter().flat_map(move |text| text.split(move |c| is_list && c == ','))
-}
-
 /// Operations with an empty answer.
 async fn change(fs: &FileSystem, request: &Request) -> Result<(), Failure> {
     let (path, params) = (request.path.as_str(), &request.params);
@@ -62,7 +52,12 @@ async fn change(fs: &FileSystem, request: &Request) -> Result<(), Failure> {
     match request.operation {
         Operation::CreateSymlink => {
             let parent = params.flag("createparent", false)?;
-            fs.create_symlink(params.needed("destination")?, path, parent).await?;
+            // What a link of HttpFS's port leads to may be relative to the link.
+            let target = match request.is_of_httpfs {
+                true => params.needed("destination")?.to_owned(),
+                false => other_paths::destination(fs, request)?,
+            };
+            fs.create_symlink(&target, path, parent).await?;
         }
         Operation::SetOwner => {
             let (owner, group) = (params.text("owner"), params.text("group"));
@@ -121,8 +116,7 @@ async fn change(fs: &FileSystem, request: &Request) -> Result<(), Failure> {
             return Err(Failure::invalid_token());
         }
         Operation::Concat => {
-            let sources: Vec<&str> = params.needed("sources")?.split(',').collect();
-            fs.concat(path, &sources).await?;
+            fs.concat(path, &other_paths::sources(fs, request)?).await?;
         }
         Operation::AllowSnapshot => fs.allow_snapshot(path, true).await?,
         Operation::DisallowSnapshot => fs.allow_snapshot(path, false).await?,
@@ -143,9 +137,9 @@ async fn change(fs: &FileSystem, request: &Request) -> Result<(), Failure> {
 
 /// With `renameoptions` an error says why it was not done; without, the answer is false.
 async fn rename(fs: &FileSystem, request: &Request) -> Result<Option<Value>, Failure> {
-    let to = without_address(request.params.needed("destination")?);
+    let to = other_paths::destination(fs, request)?;
     let Some(options) = request.params.text("renameoptions") else {
-        let done = fs.rename(&request.path, to).await?;
+        let done = fs.rename(&request.path, &to).await?;
         return Ok(Some(json!({ "boolean": done })));
     };
     let mut wanted = RenameOptions::default();
@@ -157,18 +151,8 @@ async fn rename(fs: &FileSystem, request: &Request) -> Result<Option<Value>, Fai
             _ => return Err(invalid("renameoptions", options, "NONE, OVERWRITE, TO_TRASH")),
         }
     }
-    fs.rename2(&request.path, to, wanted).await?;
+    fs.rename2(&request.path, &to, wanted).await?;
     Ok(None)
-}
-
-/// The path of `webhdfs://host:port/path`, which HttpFS's own client names the new place by.
-fn without_address(path: &str) -> &str {
-    let rest =
-        path.split_once("://").filter(|(scheme, _)| matches!(*scheme, "webhdfs" | "swebhdfs"));
-    match rest.and_then(|(_, rest)| rest.find('/').and_then(|at| rest.get(at..))) {
-        Some(path) => path,
-        None => path,
-    }
 }
 
 /// A limit; none within for no limit (-1), none at all for "as it is" (the largest number).
@@ -183,7 +167,7 @@ fn quota(params: &Params, name: &str) -> Result<Option<Option<u64>>, Failure> {
 }
 
 fn acl_entries(params: &Params, with_permission: bool) -> Result<Vec<AclEntry>, Failure> {
-    let parts = params.needed("aclspec")?.split(',').filter(|part| !part.is_empty());
+    let parts = params.needed("aclspec")?.trim().split(',').filter(|part| !part.is_empty());
     let parse = |part| AclEntry::parse(part, with_permission).map_err(zerohop_client::Error::from);
     Ok(parts.map(parse).collect::<Result<_, _>>()?)
 }
@@ -212,7 +196,7 @@ fn xattr_flags(params: &Params) -> Result<XAttrFlags, Failure> {
         match flag.trim().to_ascii_uppercase().as_str() {
             "CREATE" => flags.create = true,
             "REPLACE" => flags.replace = true,
-            _ => return Err(invalid("flag", text, "CREATE, REPLACE")),
+            _ => return Err(invalid("flag", text, "[CREATE, REPLACE]")),
         }
     }
     Ok(flags)
@@ -221,19 +205,6 @@ fn xattr_flags(params: &Params) -> Result<XAttrFlags, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_address_of_a_new_place_was_taken_for_a_part_of_its_path() {
-        for (text, path) in [
-            ("webhdfs://gw:14000/a/b", "/a/b"),
-            ("swebhdfs://gw/a b", "/a b"),
-            ("/a/webhdfs://x/b", "/a/webhdfs://x/b"),
-            ("hdfs://nn/a", "hdfs://nn/a"),
-            ("webhdfs://gw", "webhdfs://gw"),
-        ] {
-            assert_eq!(without_address(text), path, "{text}");
-        }
-    }
 
     #[test]
     fn values_of_attributes_are_text_hexadecimal_or_base_64() {

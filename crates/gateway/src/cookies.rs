@@ -87,7 +87,9 @@ impl Cookies {
         let domain = self.domain.as_ref().map(|domain| format!("; Domain={domain}"));
         let domain = domain.unwrap_or_default();
         let secure = if self.is_secure { "; Secure" } else { "" };
-        HeaderValue::from_str(&format!("{NAME}=\"{value}\"; Path=/{domain}{secure}; HttpOnly")).ok()
+        // Requests that another site's page makes do not carry it, but links to this server do.
+        let flags = format!("Path=/{domain}{secure}; HttpOnly; SameSite=Lax");
+        HeaderValue::from_str(&format!("{NAME}=\"{value}\"; {flags}")).ok()
     }
 
     fn signed(&self, user: &str, expires_ms: u64) -> String {
@@ -200,7 +202,7 @@ mod tests {
         let header = cookies.header("alice").unwrap();
         let text = header.to_str().unwrap();
         assert!(text.starts_with("hadoop.auth=\"u=alice&p=alice&t=simple-dt&e="), "{text}");
-        assert!(text.ends_with("\"; Path=/; HttpOnly"), "{text}");
+        assert!(text.ends_with("\"; Path=/; HttpOnly; SameSite=Lax"), "{text}");
         let mut headers = HeaderMap::new();
         let cookie = format!("a=b; {}", text.split(';').next().unwrap());
         headers.insert(header::COOKIE, cookie.parse().unwrap());

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::operation::Operation;
 use crate::request::Request;
 use crate::upload::{self, CreateDefaults};
-use crate::{archive, change, lookup, open, recursive};
+use crate::{archive, change, lists, lookup, open, recursive};
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -100,6 +100,9 @@ async fn take_data(
 
 /// Answers an operation without data.
 pub(crate) async fn metadata(fs: &FileSystem, request: &Request) -> Result<Response, Failure> {
+    if let Some(list) = Box::pin(lists::answer(fs, request)).await? {
+        return Ok(list);
+    }
     let answer = match request.operation.method() == Method::GET {
         true => lookup::answer(fs, request).await?,
         false => change::answer(fs, request).await?,

@@ -7,13 +7,19 @@ use crate::failure::{Failure, Statuses};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::Request;
+use axum::http::{HeaderValue, Method, Request, header};
 use axum::response::Response;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use zerohop_daemon::http::RemoteAddress;
+use zerohop_pages::check_same_site;
 use zerohop_system::clock;
+
+const NO_SNIFF: HeaderValue = HeaderValue::from_static("nosniff");
+/// Content types that a browser sends to another site without asking.
+const OF_FORMS: [&str; 4] =
+    ["", "application/x-www-form-urlencoded", "multipart/form-data", "text/plain"];
 
 /// The REST of one kind of server.
 pub(crate) trait Face: Send + Sync + 'static {
@@ -50,9 +56,26 @@ async fn handle<F: Face>(
         headers: parts.headers,
         exchange: exchange.clone(),
     };
-    let answer = face.answer(call, remote, body).await;
-    let response = answer.unwrap_or_else(|failure| failure.response(F::STATUSES));
+    let answer = match check_form(&call) {
+        Ok(()) => face.answer(call, remote, body).await,
+        Err(refused) => Err(refused),
+    };
+    let mut response = answer.unwrap_or_else(|failure| failure.response(F::STATUSES));
+    // Files hold anything: no browser may guess that one is a page.
+    response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, NO_SNIFF);
     exchange.log_when_sent(head, response)
+}
+
+/// Refuses a request that a form of another site's page can make: a POST with one of the content types that forms have, or
+/// none. Browsers ask before they send anything else to another site.
+fn check_form(call: &Call) -> Result<(), Failure> {
+    let kind = call.headers.get(header::CONTENT_TYPE).map(|kind| kind.to_str().unwrap_or_default());
+    let kind = kind.and_then(|kind| kind.split(';').next()).map(str::trim);
+    let is_form = kind.is_none_or(|kind| OF_FORMS.iter().any(|of| kind.eq_ignore_ascii_case(of)));
+    match call.method == Method::POST && is_form && check_same_site(&call.headers).is_err() {
+        true => Err(Failure::not_permitted("A page of another site sent this request".to_owned())),
+        false => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -69,5 +92,41 @@ mod tests {
         let request = Request::builder().uri("/a").body(Body::empty()).unwrap();
         let answer = handle(State(face), remote, request);
         assert!(size_of_val(&answer) < 5 << 10, "{} bytes", size_of_val(&answer));
+    }
+
+    async fn ask(request: axum::http::request::Builder) -> Response {
+        let face = Arc::new(HttpFs::new(Conf::new()).unwrap());
+        let remote = RemoteAddress(SocketAddr::from(([127, 0, 0, 1], 1)));
+        handle(State(face), remote, request.body(Body::empty()).unwrap()).await
+    }
+
+    #[tokio::test]
+    async fn a_form_of_another_site_could_post_files_and_truncate_them() {
+        for operation in ["PUTARCHIVE", "TRUNCATE&newlength=0", "CONCAT&sources=/b"] {
+            let uri = format!("/webhdfs/v1/a?user.name=root&op={operation}");
+            let post = || Request::post(&uri).header("host", "gw:14000");
+            for kind in [None, Some("multipart/form-data; boundary=b"), Some("Text/Plain;x")] {
+                let form = |from: &str| {
+                    let form = post().header("origin", from);
+                    kind.into_iter().fold(form, |form, kind| form.header("content-type", kind))
+                };
+                let refused = ask(form("http://evil.example")).await;
+                assert_eq!(refused.status(), 403, "{operation}, {kind:?}");
+                // There is no cluster: what is let through is refused by another status.
+                assert_ne!(ask(form("http://gw:14000")).await.status(), 403, "{operation}");
+            }
+            let asked_before = post().header("origin", "http://evil.example");
+            let asked_before = asked_before.header("content-type", "application/octet-stream");
+            assert_ne!(ask(asked_before).await.status(), 403, "{operation}");
+            assert_ne!(ask(post().header("user-agent", "curl/8")).await.status(), 403);
+        }
+    }
+
+    #[tokio::test]
+    async fn browsers_could_take_the_bytes_of_an_answer_for_a_page() {
+        for uri in ["/webhdfs/v1/a?op=OPEN&user.name=u", "/webhdfs/v1/?op=NONE", "/webhdfs/v1"] {
+            let answer = ask(Request::get(uri)).await;
+            assert_eq!(answer.headers()["x-content-type-options"], "nosniff", "{uri}");
+        }
     }
 }

@@ -18,6 +18,8 @@ pub(crate) struct Failure {
     class: Cow<'static, str>,
     message: String,
     lease: Option<Lease>,
+    /// The message that WebHDFS has for a parameter that cannot be read, where `message` is HttpFS's; `None` for other failures.
+    of_parameter: Option<String>,
 }
 
 /// Who writes the file that a request wants to write.
@@ -57,7 +59,8 @@ pub(crate) enum Statuses {
 
 impl Failure {
     fn new(class: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
-        Self { status: None, class: class.into(), message: message.into(), lease: None }
+        let (class, message) = (class.into(), message.into());
+        Self { status: None, class, message, lease: None, of_parameter: None }
     }
 
     fn with_status(self, status: StatusCode) -> Self {
@@ -72,6 +75,11 @@ impl Failure {
     /// The request makes no sense.
     pub(crate) fn illegal(message: impl Into<String>) -> Self {
         Self::new(ILLEGAL, message)
+    }
+
+    /// A parameter cannot be read; HttpFS and WebHDFS have words of their own for that.
+    pub(crate) fn parameter(of_httpfs: String, of_webhdfs: String) -> Self {
+        Self { of_parameter: Some(of_webhdfs), ..Self::illegal(of_httpfs) }
     }
 
     /// The operation is known and not done.
@@ -169,10 +177,16 @@ impl Failure {
         response
     }
 
-    /// The exception, as Java's servers write it.
-    pub(crate) fn exception(&self) -> Value {
+    /// The exception, as Java's servers with these rules write it.
+    pub(crate) fn exception(&self, statuses: Statuses) -> Value {
         let name = self.class.rsplit(['.', '$']).next().unwrap_or_default();
-        json!({ "message": self.message, "exception": name, "javaClassName": self.class })
+        let message = match (&self.of_parameter, statuses) {
+            (None, _) => Cow::Borrowed(self.message.as_str()),
+            (Some(message), Statuses::WebHdfs) => Cow::Borrowed(message.as_str()),
+            // HttpFS shows the exception that caused this one.
+            (Some(_), Statuses::HttpFs) => Cow::Owned(format!("{ILLEGAL}: {}", self.message)),
+        };
+        json!({ "message": message, "exception": name, "javaClassName": self.class })
     }
 
     /// The status that servers with these rules give it.
@@ -182,7 +196,7 @@ impl Failure {
 
     /// The answer, as servers with these rules give it.
     pub(crate) fn response(self, statuses: Statuses) -> Response {
-        let body = json!({ "RemoteException": self.exception() });
+        let body = json!({ "RemoteException": self.exception(statuses) });
         let status = self.status(statuses);
         let kind = [(header::CONTENT_TYPE, "application/json")];
         let mut response = (status, kind, body.to_string()).into_response();

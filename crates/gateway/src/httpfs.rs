@@ -1,11 +1,11 @@
 //! HttpFS's face, Hoop's URLs among it: one address in front of a cluster, and no redirects to others.
 
 use crate::access::Access;
+use crate::acl_pattern::AclPattern;
 use crate::activity::RestActivity;
 use crate::appends::Appends;
 use crate::call::Call;
 use crate::callers::Callers;
-use crate::change;
 use crate::clients::Clients;
 use crate::cookies::{CookieError, Cookies};
 use crate::data::{self, Uploads};
@@ -14,6 +14,7 @@ use crate::explorer::ExplorerHost;
 use crate::face::Face;
 use crate::failure::{Failure, Statuses, allowed_methods};
 use crate::operation::Operation;
+use crate::other_paths;
 use crate::overview::Overview;
 use crate::params::Params;
 use crate::rates::RequestRates;
@@ -46,6 +47,7 @@ pub(crate) struct HttpFs {
     callers: Callers,
     cookies: Cookies,
     access: Access,
+    acl_pattern: AclPattern,
     rates: RequestRates,
     clients: Clients<String>,
     uploads: Uploads,
@@ -63,6 +65,7 @@ impl HttpFs {
         // Permissions in requests are those that files get.
         conf.set("fs.permissions.umask-mode", "000");
         let (callers, access) = (Callers::of_httpfs(&conf)?, Access::read(&conf)?);
+        let acl_pattern = AclPattern::from_conf(&conf)?;
         let (cookies, rates) = (Cookies::from_conf(&conf)?, RequestRates::from_conf(&conf)?);
         let uploads = Uploads {
             appends: Appends::new(conf.get(&keys::ZEROHOP_GATEWAY_APPEND_IDLE_MS)?),
@@ -77,6 +80,7 @@ impl HttpFs {
             callers,
             cookies,
             access,
+            acl_pattern,
             rates,
             clients,
             uploads,
@@ -137,6 +141,15 @@ impl HttpFs {
         cookie.map(|cookie| (header::SET_COOKIE, cookie))
     }
 
+    /// Closes the files that are open for appends at and below all paths that a request names.
+    async fn close_below_paths(&self, fs: &FileSystem, request: &Request) -> Result<(), Failure> {
+        self.uploads.appends.close_below(&request.path).await;
+        for path in other_paths::all(fs, request)? {
+            self.uploads.appends.close_below(&path).await;
+        }
+        Ok(())
+    }
+
     fn client(&self, user: User) -> Result<FileSystem, Failure> {
         self.clients.get(user.name, |name| {
             let user = match *name == self.login.name {
@@ -193,6 +206,7 @@ impl Face for HttpFs {
         }
         let request = Request::of_httpfs(&call.method, &call.uri)?;
         self.access.check(request.operation)?;
+        self.acl_pattern.check(&request.params, true)?;
         let user = self.callers.user(&request.params, from.ip(), known.as_deref()).await?;
         let caller = user.real.as_ref().unwrap_or(&user.name);
         if let Some(refusal) = self.rates.refusal(from.ip(), caller) {
@@ -203,10 +217,8 @@ impl Face for HttpFs {
         let fs = self.client(user)?;
         // The NameNode shows the length that a file had when it was closed. Readers are told by the DataNodes.
         if !matches!(request.operation, Operation::Append | Operation::Open) {
-            self.uploads.appends.close_below(&request.path).await;
-            for path in change::other_paths(&request) {
-                self.uploads.appends.close_below(path).await;
-            }
+            // Boxed: the future of an OPEN would have room for it.
+            Box::pin(self.close_below_paths(&fs, &request)).await?;
         }
         let operation = request.operation;
         if operation.moves_data() {

@@ -7,6 +7,7 @@
 //! to another server, and which status an exception gets.
 
 mod access;
+mod acl_pattern;
 mod activity;
 mod append_answers;
 mod appends;
@@ -28,18 +29,24 @@ mod explorer;
 mod face;
 mod failure;
 mod file_body;
+mod form;
 mod gateway_pages;
 mod glob;
 mod httpfs;
 mod leftovers;
+mod list_pages;
+mod lists;
+mod located_ranges;
 mod locations;
 mod logged_url;
 mod lookup;
 mod namenode;
 mod open;
 mod operation;
+mod other_paths;
 mod overview;
 mod params;
+mod paths;
 mod rates;
 mod recursive;
 mod redirects;
@@ -47,6 +54,7 @@ mod request;
 mod requests_by_user;
 mod shapes;
 mod snapshots;
+mod streamed_list;
 mod takeover;
 mod trash;
 mod upload;
@@ -127,9 +135,11 @@ impl Gateway {
     /// Takes the port that the configuration names.
     ///
     /// # Errors
-    /// If it is taken or not this machine's, or the configuration is wrong or promises a protection that is not there.
+    /// If it is taken or not this machine's, or the configuration is wrong, names no cluster, or promises a protection that is
+    /// not there.
     pub fn bind(mut conf: Conf) -> Result<Self, Error> {
         check_protections(&conf, Role::Gateway)?;
+        check_cluster(&conf)?;
         let options = http_options(&conf)?;
         let (host, port) =
             (conf.get(&keys::HTTPFS_HTTP_HOSTNAME)?, conf.get(&keys::HTTPFS_HTTP_PORT)?);
@@ -181,6 +191,15 @@ impl Gateway {
     }
 }
 
+/// Refuses a configuration without a cluster: every request would be refused one by one.
+fn check_cluster(conf: &Conf) -> Result<(), Error> {
+    let uri = conf.default_fs()?;
+    match uri.starts_with("hdfs://") {
+        true => Ok(()),
+        false => Err(Error::NoCluster(uri)),
+    }
+}
+
 /// `/profile` beside the files. A file of that name is reached with an operation (`?op=`), or below `/webhdfs/v1`.
 fn with_profile(files: Router, conf: Arc<Conf>) -> Router {
     let profile = profile_page(move || Arc::clone(&conf));
@@ -223,6 +242,11 @@ pub enum Error {
     /// The cookies.
     #[error(transparent)]
     Cookies(#[from] CookieError),
+    /// The configuration names no cluster.
+    #[error(
+        "fs.defaultFS is {0}: a gateway serves a cluster; set it to hdfs://HOST:PORT or hdfs://NAMESERVICE"
+    )]
+    NoCluster(String),
     /// The port.
     #[error("httpfs.http.hostname and httpfs.http.port, {address}: {source}")]
     Address {
@@ -241,6 +265,7 @@ mod tests {
         let mut conf = Conf::new();
         conf.set(keys::HTTPFS_HTTP_HOSTNAME.name, "127.0.0.1");
         conf.set(keys::HTTPFS_HTTP_PORT.name, "0");
+        conf.set("fs.defaultFS", "hdfs://127.0.0.1:1");
         settings.iter().for_each(|(name, value)| conf.set(name, *value));
         Gateway::bind(conf)
     }
@@ -266,5 +291,22 @@ mod tests {
         let mapping = "org.apache.hadoop.security.LdapGroupsMapping";
         let refusal = bind(&[("hadoop.security.group.mapping", mapping)]).err().unwrap();
         assert!(matches!(refusal, Error::Conf(ConfError::Refused(_))), "{refusal}");
+    }
+
+    #[tokio::test]
+    async fn a_gateway_without_a_cluster_answered_everything_with_400() {
+        let bind = |uri: Option<&str>| {
+            let mut conf = Conf::new();
+            conf.set("httpfs.http.hostname", "127.0.0.1");
+            conf.set("httpfs.http.port", "0");
+            uri.into_iter().for_each(|uri| conf.set("fs.defaultFS", uri));
+            Gateway::bind(conf).map(drop).map_err(|error| error.to_string())
+        };
+        for uri in [None, Some("file:///"), Some("s3a://bucket/")] {
+            let refused = bind(uri).unwrap_err();
+            let named = uri.unwrap_or("file:///");
+            assert!(refused.starts_with(&format!("fs.defaultFS is {named}: ")), "{refused}");
+        }
+        bind(Some("hdfs://127.0.0.1:1")).unwrap();
     }
 }

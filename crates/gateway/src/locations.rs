@@ -3,44 +3,39 @@
 use serde_json::{Value, json};
 use zerohop_client::{DatanodeInfo, LocatedBlock, LocatedBlocks};
 
-/// What file systems of every kind say (`BlockLocation`).
-pub(crate) fn block_locations(located: &LocatedBlocks) -> Value {
-    let one = |block: &LocatedBlock| {
-        let each = |make: &dyn Fn(&DatanodeInfo) -> String| -> Vec<String> {
-            block.nodes().map(make).collect()
-        };
-        let cached = block.replicas.iter().filter(|replica| replica.is_cached);
-        let cached: Vec<&str> = cached.map(|replica| replica.node.host()).collect();
-        let types: Vec<&str> =
-            block.replicas.iter().map(|replica| replica.storage_type.as_str_name()).collect();
-        json!({
-            "cachedHosts": cached,
-            "corrupt": block.is_corrupt,
-            "hosts": each(&|node| node.host().to_owned()),
-            "length": block.block.block.len,
-            "names": each(&|node| node.transfer_addr(false)),
-            "offset": block.offset,
-            "storageTypes": types,
-            "topologyPaths": each(&|node| format!("{}/{}", node.location(), node.transfer_addr(false))),
-        })
+/// Returns what file systems of every kind say of a block (`BlockLocation`).
+pub(crate) fn block_location(block: &LocatedBlock) -> Value {
+    let each = |make: &dyn Fn(&DatanodeInfo) -> String| -> Vec<String> {
+        block.nodes().map(make).collect()
     };
-    let all: Vec<Value> = located.blocks.iter().map(one).collect();
-    json!({ "BlockLocations": { "BlockLocation": all } })
+    let cached = block.replicas.iter().filter(|replica| replica.is_cached);
+    let cached: Vec<&str> = cached.map(|replica| replica.node.host()).collect();
+    let types: Vec<&str> =
+        block.replicas.iter().map(|replica| replica.storage_type.as_str_name()).collect();
+    json!({
+        "cachedHosts": cached,
+        "corrupt": block.is_corrupt,
+        "hosts": each(&|node| node.host().to_owned()),
+        "length": block.block.block.len,
+        "names": each(&|node| node.transfer_addr(false)),
+        "offset": block.offset,
+        "storageTypes": types,
+        "topologyPaths": each(&|node| format!("{}/{}", node.location(), node.transfer_addr(false))),
+    })
 }
 
-/// What HDFS says (`LocatedBlocks`).
-pub(crate) fn located_blocks(located: &LocatedBlocks) -> Value {
-    let blocks: Vec<Value> = located.blocks.iter().map(located_block).collect();
-    json!({ "LocatedBlocks": {
-        "fileLength": located.file_len,
-        "isLastBlockComplete": located.is_last_complete,
-        "isUnderConstruction": located.is_under_construction,
-        "lastLocatedBlock": located.last_block.as_ref().map(located_block),
-        "locatedBlocks": blocks,
-    }})
+/// Returns what stands before the list of blocks in what HDFS says of them (`LocatedBlocks`).
+pub(crate) fn located_blocks_head(located: &LocatedBlocks) -> String {
+    let last = located.last_block.as_ref().map_or(Value::Null, located_block);
+    format!(
+        "{{\"LocatedBlocks\":{{\"fileLength\":{},\"isLastBlockComplete\":{},\"isUnderConstruction\":{},\
+         \"lastLocatedBlock\":{last},\"locatedBlocks\":",
+        located.file_len, located.is_last_complete, located.is_under_construction
+    )
 }
 
-fn located_block(block: &LocatedBlock) -> Value {
+/// Returns what HDFS says of a block.
+pub(crate) fn located_block(block: &LocatedBlock) -> Value {
     let nodes: Vec<Value> = block.nodes().map(datanode).collect();
     let cached = block.replicas.iter().filter(|replica| replica.is_cached);
     let cached: Vec<Value> = cached.map(|replica| datanode(&replica.node)).collect();

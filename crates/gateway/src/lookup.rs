@@ -1,20 +1,17 @@
-//! Operations that change nothing, but for OPEN.
+//! Operations that change nothing, but for OPEN and those that list.
 
 use crate::failure::Failure;
-use crate::glob::glob;
-use crate::locations;
 use crate::operation::Operation;
 use crate::params::invalid;
 use crate::request::Request;
 use crate::shapes;
 use crate::snapshots;
-use crate::trash;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
-use zerohop_client::{FileSystem, LocatedBlocks, XAttr};
+use zerohop_client::{FileSystem, XAttr};
 
-/// The answer to a GET that is no OPEN; none is an empty one.
+/// The answer to a GET that neither opens nor lists; none is an empty one.
 pub(crate) async fn answer(fs: &FileSystem, request: &Request) -> Result<Option<Value>, Failure> {
     let path = request.path.as_str();
     Ok(Some(match request.operation {
@@ -24,20 +21,6 @@ pub(crate) async fn answer(fs: &FileSystem, request: &Request) -> Result<Option<
         Operation::GetFileLinkStatus => {
             json!({ "FileStatus": shapes::file_status(&fs.link_status(path).await?, None) })
         }
-        Operation::ListStatus => {
-            let filter = request.params.text("filter").map(glob).transpose()?;
-            let mut entries = fs.list(path).await?;
-            if let Some(filter) = filter {
-                entries.retain(|entry| filter.is_match(entry.name()));
-            }
-            shapes::file_statuses(path, &entries)
-        }
-        Operation::ListStatusBatch => {
-            let after = request.params.text("startafter").unwrap_or_default();
-            let mut pages = fs.list_pages(path)?.after(after);
-            let entries = pages.next().await?.unwrap_or_default();
-            shapes::directory_listing(path, &entries, usize::from(pages.has_more()))
-        }
         Operation::GetContentSummary => shapes::content_summary(&fs.content_summary(path).await?),
         Operation::GetQuotaUsage => shapes::quota_usage(&fs.quota_usage(path).await?),
         Operation::GetFileChecksum => match fs.checksum(path).await? {
@@ -46,9 +29,6 @@ pub(crate) async fn answer(fs: &FileSystem, request: &Request) -> Result<Option<
         },
         Operation::GetHomeDirectory => json!({ "Path": fs.home() }),
         Operation::GetTrashRoot => json!({ "Path": format!("{}/.Trash", fs.home()) }),
-        Operation::GetTrashRoots => {
-            trash::roots(fs, request.params.flag("allusers", false)?).await?
-        }
         Operation::GetAclStatus => shapes::acl_status(&fs.acl_status(path).await?),
         Operation::GetXAttrs => xattrs(fs, request).await?,
         Operation::ListXAttrs => {
@@ -68,10 +48,6 @@ pub(crate) async fn answer(fs: &FileSystem, request: &Request) -> Result<Option<
         Operation::GetStoragePolicy => {
             json!({ "BlockStoragePolicy": shapes::storage_policy(&fs.storage_policy(path).await?) })
         }
-        Operation::GetFileBlockLocations => {
-            locations::block_locations(&located(fs, request).await?)
-        }
-        Operation::GetBlockLocations => locations::located_blocks(&located(fs, request).await?),
         Operation::GetEcPolicy => {
             fs.erasure_coding_policy(path).await?.as_ref().map_or(Value::Null, shapes::ec_policy)
         }
@@ -95,12 +71,6 @@ pub(crate) async fn answer(fs: &FileSystem, request: &Request) -> Result<Option<
             }
         },
     }))
-}
-
-async fn located(fs: &FileSystem, request: &Request) -> Result<LocatedBlocks, Failure> {
-    let offset = request.params.number("offset", "a long")?.unwrap_or(0);
-    let length = request.params.number("length", "a long")?.unwrap_or(i64::MAX as u64);
-    Ok(fs.block_locations(&request.path, offset, length).await?)
 }
 
 /// `r-x` as bits.
@@ -127,7 +97,7 @@ async fn xattrs(fs: &FileSystem, request: &Request) -> Result<Value, Failure> {
         "TEXT" => |value| format!("\"{}\"", String::from_utf8_lossy(value)),
         "HEX" => |value| format!("0x{}", hex::encode(value)),
         "BASE64" => |value| format!("0s{}", STANDARD.encode(value)),
-        _ => return Err(invalid("encoding", name, "TEXT, HEX, BASE64")),
+        _ => return Err(invalid("encoding", name, "TEXT,HEX,BASE64")),
     };
     let wanted: Vec<&str> =
         request.params.values("xattr.name").filter(|name| !name.is_empty()).collect();

@@ -1,5 +1,6 @@
 //! WebHDFS on the NameNode's port: operations on metadata are answered, those with data are sent on to a DataNode.
 
+use crate::acl_pattern::AclPattern;
 use crate::call::{Call, in_json, to_location};
 use crate::callers::Callers;
 use crate::clients::Clients;
@@ -9,14 +10,13 @@ use crate::explorer::ExplorerHost;
 use crate::face::Face;
 use crate::failure::{Failure, Statuses, allowed_methods};
 use crate::operation::Operation;
-use crate::params::{Params, not_of_pattern};
+use crate::params::Params;
 use crate::redirects::Redirects;
 use crate::request::Request;
 use crate::takeover;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method};
 use axum::response::Response;
-use regex::Regex;
 use serde_json::{Value, json};
 use std::future::Future;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -61,9 +61,7 @@ pub(crate) struct NameNodeFace {
     callers: Callers,
     csrf: Option<Csrf>,
     redirects: Redirects,
-    /// What a list of ACL entries looks like, and that as it is configured.
-    acl_pattern: Regex,
-    acl_pattern_text: String,
+    acl_pattern: AclPattern,
     block_size: u64,
     clients: Clients<(User, IpAddr)>,
     /// Where data goes through the NameNode.
@@ -83,12 +81,8 @@ impl NameNodeFace {
         // Permissions in requests are those that files get.
         conf.set("fs.permissions.umask-mode", "000");
         takeover::name_webhdfs_clients(&mut conf);
-        let key = &keys::DFS_WEBHDFS_ACL_PROVIDER_PERMISSION_PATTERN;
-        let acl_pattern =
-            conf.get_as(key, "a regular expression", |pattern| Regex::new(&pattern).ok())?;
         Ok(Self {
-            acl_pattern_text: acl_pattern.as_str().to_owned(),
-            acl_pattern,
+            acl_pattern: AclPattern::from_conf(&conf)?,
             callers: Callers::of_namenode(&conf)?,
             csrf: Csrf::from_conf(&conf)?,
             redirects: Redirects::from_conf(&conf)?,
@@ -278,11 +272,7 @@ impl Face for NameNodeFace {
             return Ok(allowed_methods());
         }
         let request = Request::of_webhdfs(&call.method, &call.uri)?;
-        if let Some(entries) = request.params.text("aclspec")
-            && !self.acl_pattern.is_match(entries)
-        {
-            return Err(not_of_pattern("aclspec", entries, &self.acl_pattern_text));
-        }
+        self.acl_pattern.check(&request.params, false)?;
         let from = from.ip().to_canonical();
         let fs = self.client(self.callers.user(&request.params, from, None).await?, from)?;
         if let Some(answer) = about_absent_feature(&fs, &request).await? {

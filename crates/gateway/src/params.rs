@@ -66,21 +66,36 @@ impl Params {
     }
 }
 
-/// A value that cannot be read; the words are HttpFS's.
+/// A value that cannot be read, with the words of both servers (`Param.parseParam`, and WebHDFS's `Param.Domain.parse`).
 pub(crate) fn invalid(name: &str, value: &str, kind: &str) -> Failure {
-    Failure::illegal(format!("Parameter [{name}], invalid value [{value}], value must be [{kind}]"))
-}
-
-/// A value that does not fit its pattern; the words are WebHDFS's.
-pub(crate) fn not_of_pattern(name: &str, value: &str, pattern: &str) -> Failure {
-    Failure::illegal(format!(
-        "Invalid value for webhdfs parameter \"{name}\": Invalid value: \"{value}\" does not belong to the domain {pattern}"
-    ))
+    let enumeration = match name {
+        "encoding" => "XAttrCodec",
+        "flag" => "XAttrSetFlag",
+        "renameoptions" => "Options.Rename",
+        _ => "",
+    };
+    let radix = if name.ends_with("permission") { 8 } else { 10 };
+    let why = match kind {
+        "a boolean" => format!("Failed to parse \"{value}\" to Boolean."),
+        "a long" => format!("Failed to parse \"{value}\" as a radix-{radix} long integer."),
+        "an integer" => format!("Failed to parse \"{value}\" as a radix-{radix} integer."),
+        "a short" => format!("Failed to parse \"{value}\" as a radix-{radix} short integer."),
+        _ if !enumeration.is_empty() => {
+            let value = value.to_ascii_uppercase();
+            format!("No enum constant org.apache.hadoop.fs.{enumeration}.{value}")
+        }
+        domain => format!("Invalid value: \"{value}\" does not belong to the domain {domain}"),
+    };
+    Failure::parameter(
+        format!("Parameter [{name}], invalid value [{value}], value must be [{kind}]"),
+        format!("Invalid value for webhdfs parameter \"{name}\": {why}"),
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure::Statuses;
 
     #[test]
     fn values_are_decoded_and_checked() {
@@ -97,5 +112,28 @@ mod tests {
         let error = params.number::<u64>("n", "a long").unwrap_err().to_string();
         assert_eq!(error, "Parameter [n], invalid value [x], value must be [a long]");
         assert!(params.permission("p").is_err() && params.needed("q").is_err());
+    }
+
+    #[test]
+    fn the_words_for_a_bad_parameter_were_one_servers_on_all_ports() {
+        let messages = |failure: Failure| {
+            [Statuses::HttpFs, Statuses::WebHdfs].map(|server| {
+                failure.exception(server)["message"].as_str().map(str::to_owned).unwrap()
+            })
+        };
+        let java = "java.lang.IllegalArgumentException: Parameter";
+        let of_webhdfs = "Invalid value for webhdfs parameter";
+        let [httpfs, webhdfs] = messages(invalid("offset", "x", "a long"));
+        assert_eq!(httpfs, format!("{java} [offset], invalid value [x], value must be [a long]"));
+        let why = "Failed to parse \"x\" as a radix-10 long integer.";
+        assert_eq!(webhdfs, format!("{of_webhdfs} \"offset\": {why}"));
+        let [httpfs, webhdfs] = messages(invalid("aclspec", "bob", "^u$"));
+        assert_eq!(httpfs, format!("{java} [aclspec], invalid value [bob], value must be [^u$]"));
+        let why = "Invalid value: \"bob\" does not belong to the domain ^u$";
+        assert_eq!(webhdfs, format!("{of_webhdfs} \"aclspec\": {why}"));
+        let [_, webhdfs] = messages(invalid("flag", "bad", "[CREATE, REPLACE]"));
+        assert!(webhdfs.ends_with(": No enum constant org.apache.hadoop.fs.XAttrSetFlag.BAD"));
+        let [_, webhdfs] = messages(invalid("permission", "9", "a short"));
+        assert!(webhdfs.ends_with("\"9\" as a radix-8 short integer."), "{webhdfs}");
     }
 }

@@ -4,6 +4,7 @@ use crate::call::PREFIX;
 use crate::failure::Failure;
 use crate::operation::Operation;
 use crate::params::Params;
+use crate::paths::{merged, normalised};
 use axum::http::{Method, Uri};
 use percent_encoding::percent_decode_str;
 
@@ -11,18 +12,20 @@ use percent_encoding::percent_decode_str;
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) operation: Operation,
-    /// Absolute, decoded.
+    /// Absolute, decoded, without slashes that say nothing.
     pub(crate) path: String,
     pub(crate) params: Params,
     /// Whether the URL is one of Hoop's.
     pub(crate) is_hoop: bool,
+    /// Whether it came to HttpFS's port, which reads paths as Hadoop's `Path` does.
+    pub(crate) is_of_httpfs: bool,
 }
 
 impl Request {
     /// A CREATE without parameters, as a form of the file browser asks for it.
     pub(crate) fn of_form(path: &str) -> Self {
         let (operation, params) = (Operation::Create, Params::default());
-        Self { operation, path: path.to_owned(), params, is_hoop: false }
+        Self { operation, path: path.to_owned(), params, is_hoop: false, is_of_httpfs: false }
     }
 
     /// Reads a request to HttpFS's port.
@@ -30,7 +33,7 @@ impl Request {
         check_method(method)?;
         let params = Params::parse(uri.query().unwrap_or_default());
         let below = below_prefix(uri);
-        let path = decoded(below.unwrap_or(uri.path()))?;
+        let path = normalised(&decoded(below.unwrap_or(uri.path()))?);
         let operation = match params.text("op") {
             Some(name) => Operation::find(name).ok_or_else(|| {
                 Failure::illegal(format!(
@@ -48,7 +51,7 @@ impl Request {
                 operation.name()
             )));
         }
-        Ok(Self { operation, path, params, is_hoop: below.is_none() })
+        Ok(Self { operation, path, params, is_hoop: below.is_none(), is_of_httpfs: true })
     }
 
     /// Reads a request to WebHDFS on the port of a NameNode or DataNode.
@@ -58,7 +61,7 @@ impl Request {
         let Some(below) = below_prefix(uri) else {
             return Err(Failure::not_found(format!("{} is not served here", uri.path())));
         };
-        let path = decoded(below)?;
+        let path = merged(&decoded(below)?);
         let Some(name) = params.text("op") else {
             return Err(Failure::unsupported("null is not supported"));
         };
@@ -71,7 +74,7 @@ impl Request {
                 "Invalid value for webhdfs parameter \"op\": {name} is not a valid {method} operation."
             ))
         })?;
-        Ok(Self { operation, path, params, is_hoop: false })
+        Ok(Self { operation, path, params, is_hoop: false, is_of_httpfs: false })
     }
 }
 
@@ -88,12 +91,7 @@ fn below_prefix(uri: &Uri) -> Option<&str> {
 fn decoded(path: &str) -> Result<String, Failure> {
     let path = percent_decode_str(path).decode_utf8();
     let path = path.map_err(|_| Failure::illegal("The path is not UTF-8"))?;
-    // The NameNode takes a path with a slash behind it for the one without; two are refused.
-    let one = path.strip_suffix('/').filter(|path| !path.is_empty() && !path.ends_with('/'));
-    Ok(match one.unwrap_or(&path) {
-        "" => "/".to_owned(),
-        path => path.to_owned(),
-    })
+    Ok(path.into_owned())
 }
 
 #[cfg(test)]
@@ -115,8 +113,10 @@ mod tests {
             ("/webhdfs/v1/log/?op=APPEND", "/log"),
             ("/log/?op=append", "/log"),
             ("/webhdfs/v1/?op=APPEND", "/"),
-            ("/webhdfs/v1//?op=APPEND", "//"),
-            ("/webhdfs/v1/log//?op=APPEND", "/log//"),
+            ("/webhdfs/v1//?op=APPEND", "/"),
+            ("/webhdfs/v1/log//?op=APPEND", "/log"),
+            ("/webhdfs/v1//a/./b/%2e%2e//log%2F?op=APPEND", "/a/log"),
+            ("/a/../log?op=append", "/log"),
         ] {
             assert_eq!(read(Method::POST, uri).unwrap().path, path, "{uri}");
         }
@@ -158,5 +158,7 @@ mod tests {
         assert_eq!(refused(Method::GET, "/webhdfs/v1/a"), "null is not supported");
         assert!(refused(Method::GET, "/webhdfs/v2/a?op=OPEN").contains("not served here"));
         assert_eq!(read(Method::HEAD, "/webhdfs/v1/a?OP=open").unwrap().operation, Operation::Open);
+        let path = read(Method::GET, "/webhdfs/v1//a//b%2F/../c/?op=LISTSTATUS").unwrap().path;
+        assert_eq!(path, "/a/b/../c", "only HttpFS resolves dots");
     }
 }

@@ -94,21 +94,6 @@ pub(crate) fn ec_policies(policies: &[ErasureCodingPolicy]) -> Value {
     json!({ "ErasureCodingPolicies": { "ErasureCodingPolicyInfo": all } })
 }
 
-/// The list of a path.
-pub(crate) fn file_statuses(path: &str, entries: &[FileStatus]) -> Value {
-    let list: Vec<Value> = entries.iter().map(|entry| file_status(entry, Some(path))).collect();
-    json!({ "FileStatuses": { "FileStatus": list } })
-}
-
-/// A part of a directory's list.
-pub(crate) fn directory_listing(path: &str, entries: &[FileStatus], remaining: usize) -> Value {
-    let listing = json!({
-        "partialListing": file_statuses(path, entries),
-        "remainingEntries": remaining,
-    });
-    json!({ "DirectoryListing": listing })
-}
-
 fn types(all: &[TypeUsage]) -> Value {
     let limited = all.iter().filter(|usage| usage.quota >= 0);
     let entry = |usage: &TypeUsage| {

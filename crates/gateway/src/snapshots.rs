@@ -4,41 +4,69 @@ use crate::failure::Failure;
 use crate::operation::Operation;
 use crate::request::Request;
 use crate::shapes::file_status;
+use crate::streamed_list::{Members, StreamedList, known};
+use futures_util::stream;
 use serde_json::{Value, json};
 use zerohop_client::{
     FileSystem, Snapshot, SnapshotChange, SnapshotChangeKind, SnapshotDiff, SnapshotDiffCursor,
     SnapshotDiffEntry, SnapshotDiffPage, SnapshottableDirectory,
 };
 
-/// The answer, none to another operation.
-pub(crate) async fn answer(fs: &FileSystem, request: &Request) -> Result<Option<Value>, Failure> {
-    let (path, params) = (request.path.as_str(), &request.params);
-    let from = || params.text("oldsnapshotname").unwrap_or_default();
-    let to = || params.text("snapshotname").unwrap_or_default();
+/// Returns the answer to an operation that lists; `None` to another one.
+pub(crate) async fn list(
+    fs: &FileSystem,
+    request: &Request,
+) -> Result<Option<StreamedList>, Failure> {
+    let (path, (from, to)) = (request.path.as_str(), range(request));
+    let list = |name: &str, members: Option<Members>| StreamedList {
+        head: format!("{{\"{name}\":"),
+        empty: if members.is_some() { "[]" } else { "null" },
+        members: members.unwrap_or_else(|| Box::pin(stream::empty())),
+        tail: "}".to_owned(),
+    };
     Ok(Some(match request.operation {
         Operation::GetSnapshottableDirectoryList => {
             let all = fs.snapshottable_directories().await?;
-            let all: Option<Vec<Value>> = all.map(|all| all.iter().map(directory).collect());
-            json!({ "SnapshottableDirectoryList": all })
+            list("SnapshottableDirectoryList", all.map(|all| known(all, directory)))
         }
         Operation::GetSnapshotList => {
             let all = fs.snapshots(path).await?;
-            let all: Option<Vec<Value>> = all.map(|all| all.iter().map(snapshot).collect());
-            json!({ "SnapshotList": all })
+            list("SnapshotList", all.map(|all| known(all, snapshot)))
         }
         Operation::GetSnapshotDiff => {
-            json!({ "SnapshotDiffReport": diff(&fs.snapshot_diff(path, from(), to()).await?) })
-        }
-        Operation::GetSnapshotDiffListing => {
-            let start = SnapshotDiffCursor {
-                path: params.text("snapshotdiffstartpath").unwrap_or_default().to_owned(),
-                index: params.number("snapshotdiffindex", "an integer")?.unwrap_or(-1),
-            };
-            let page = fs.snapshot_diff_page(path, from(), to(), start).await?;
-            json!({ "SnapshotDiffReportListing": diff_page(&page) })
+            let SnapshotDiff { root, from, to, changes, .. } =
+                fs.snapshot_diff(path, from, to).await?;
+            let rest = json!({ "fromSnapshot": from, "snapshotRoot": root, "toSnapshot": to });
+            let rest = rest.to_string();
+            StreamedList {
+                head: "{\"SnapshotDiffReport\":{\"diffList\":".to_owned(),
+                members: known(changes, change),
+                tail: format!(",{}}}", rest.trim_start_matches('{')),
+                empty: "[]",
+            }
         }
         _ => return Ok(None),
     }))
+}
+
+/// Returns the answer to the question for a page of a difference; `None` to another one.
+pub(crate) async fn answer(fs: &FileSystem, request: &Request) -> Result<Option<Value>, Failure> {
+    if request.operation != Operation::GetSnapshotDiffListing {
+        return Ok(None);
+    }
+    let (params, (from, to)) = (&request.params, range(request));
+    let start = SnapshotDiffCursor {
+        path: params.text("snapshotdiffstartpath").unwrap_or_default().to_owned(),
+        index: params.number("snapshotdiffindex", "an integer")?.unwrap_or(-1),
+    };
+    let page = fs.snapshot_diff_page(&request.path, from, to, start).await?;
+    Ok(Some(json!({ "SnapshotDiffReportListing": diff_page(&page) })))
+}
+
+/// The names of the snapshots that are compared.
+fn range(request: &Request) -> (&str, &str) {
+    let name = |param| request.params.text(param).unwrap_or_default();
+    (name("oldsnapshotname"), name("snapshotname"))
 }
 
 fn directory(directory: &SnapshottableDirectory) -> Value {
@@ -59,23 +87,15 @@ fn snapshot(snapshot: &Snapshot) -> Value {
     })
 }
 
-fn diff(diff: &SnapshotDiff) -> Value {
-    let change = |change: &SnapshotChange| {
-        let kind = match change.kind {
-            SnapshotChangeKind::Create => "CREATE",
-            SnapshotChangeKind::Delete => "DELETE",
-            SnapshotChangeKind::Rename => "RENAME",
-            _ => "MODIFY",
-        };
-        let value = json!({ "sourcePath": change.path, "type": kind });
-        with_target(value, change.target.as_deref())
+fn change(change: &SnapshotChange) -> Value {
+    let kind = match change.kind {
+        SnapshotChangeKind::Create => "CREATE",
+        SnapshotChangeKind::Delete => "DELETE",
+        SnapshotChangeKind::Rename => "RENAME",
+        _ => "MODIFY",
     };
-    json!({
-        "diffList": diff.changes.iter().map(change).collect::<Vec<_>>(),
-        "fromSnapshot": diff.from,
-        "snapshotRoot": diff.root,
-        "toSnapshot": diff.to,
-    })
+    let value = json!({ "sourcePath": change.path, "type": kind });
+    with_target(value, change.target.as_deref())
 }
 
 fn diff_page(page: &SnapshotDiffPage) -> Value {

@@ -1,36 +1,49 @@
 //! GETTRASHROOTS: the trash directories that are there.
 
 use crate::failure::Failure;
+use crate::list_pages::entries;
+use crate::streamed_list::Members;
+use futures_util::{StreamExt, stream};
 use serde_json::{Value, json};
-use zerohop_client::{ErrorKind, FileKind, FileStatus, FileSystem, Result};
+use zerohop_client::{ErrorKind, FileKind, FileStatus, FileSystem};
 
-/// The caller's trash directory, or with `all_users` those below the directory of home directories, as
+/// Returns the caller's trash directory, or with `all_users` those below the directory of home directories, as
 /// `FileSystem.getTrashRoots` finds them.
-pub(crate) async fn roots(fs: &FileSystem, all_users: bool) -> std::result::Result<Value, Failure> {
+pub(crate) async fn roots(fs: &FileSystem, all_users: bool) -> Result<Members, Failure> {
     let home = fs.home();
-    let mut found = Vec::new();
-    if all_users {
-        let (homes, _) = home.rsplit_once('/').unwrap_or_default();
-        let users = match fs.list(if homes.is_empty() { "/" } else { homes }).await {
-            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-            listed => listed?,
-        };
-        for user in users {
-            let path = format!("{}/.Trash", user.path);
-            if trash_at(fs, &path).await?.is_some() {
-                // Apache's shows what it knows of the home directory, by the other path.
-                found.push(shape(&path, &user));
-            }
-        }
-    } else {
+    if !all_users {
         let path = format!("{home}/.Trash");
-        found.extend(trash_at(fs, &path).await?.map(|status| shape(&path, &status)));
+        let found = trash_at(fs, &path).await?;
+        return Ok(Box::pin(stream::iter(found.map(|status| Ok(shape(&path, &status))))));
     }
-    // No list where there is none, as `JsonUtil` has it.
-    Ok(json!({ "Paths": if found.is_empty() { Value::Null } else { found.into() } }))
+    let (homes, _) = home.rsplit_once('/').unwrap_or_default();
+    let mut pages = fs.list_pages(if homes.is_empty() { "/" } else { homes })?;
+    let first = match pages.next().await {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Ok(Box::pin(stream::empty()));
+        }
+        listed => listed?.unwrap_or_default(),
+    };
+    let fs = fs.clone();
+    let roots = entries(first, pages).filter_map(move |user| {
+        let fs = fs.clone();
+        async move { root_of(&fs, user).await.transpose() }
+    });
+    Ok(Box::pin(roots))
 }
 
-async fn trash_at(fs: &FileSystem, path: &str) -> Result<Option<FileStatus>> {
+/// Returns the trash directory below a home directory; `None` if nothing is there.
+async fn root_of(
+    fs: &FileSystem,
+    user: Result<FileStatus, Failure>,
+) -> Result<Option<Value>, Failure> {
+    let user = user?;
+    let path = format!("{}/.Trash", user.path);
+    // Apache's shows what it knows of the home directory, by the other path.
+    Ok(trash_at(fs, &path).await?.map(|_| shape(&path, &user)))
+}
+
+async fn trash_at(fs: &FileSystem, path: &str) -> zerohop_client::Result<Option<FileStatus>> {
     match fs.status(path).await {
         Ok(status) => Ok(Some(status)),
         // A file in place of a home directory has nothing below it, and other users' homes may be closed.

@@ -2,6 +2,7 @@
 
 use crate::body::BodyReader;
 use crate::failure::Failure;
+use crate::form::FormPart;
 use crate::leftovers;
 use crate::request::Request;
 use crate::takeover;
@@ -9,7 +10,6 @@ use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use bytes::Bytes;
 use futures_util::future::join;
-use multer::Field;
 use zerohop_client::{
     AppendOptions, CreateOptions, ErrorKind, FileKind, FileSystem, FileWriter, RenameOptions,
 };
@@ -112,15 +112,15 @@ impl NewFile {
         Ok(self.writer.write_bytes(data).await?)
     }
 
-    /// Writes a field of a form and ends the file. Returns its length.
+    /// Writes a part of a form and ends the file. Returns its length.
     ///
     /// # Errors
     /// If the form breaks off or a write fails; the file is then deleted.
-    pub(crate) async fn take_field(mut self, mut field: Field<'_>) -> Result<u64, Failure> {
+    pub(crate) async fn take_part(mut self, part: &mut FormPart) -> Result<u64, Failure> {
         let written = loop {
-            match field.chunk().await {
+            match part.next().await {
                 Ok(None) => break Ok(()),
-                Err(error) => break Err(Failure::io(format!("the form broke off: {error}"))),
+                Err(failure) => break Err(failure),
                 Ok(Some(data)) => {
                     if let Err(failure) = self.write(data).await {
                         break Err(failure);

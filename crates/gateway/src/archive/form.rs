@@ -3,11 +3,11 @@
 use super::names::begin;
 use super::outcomes::Outcomes;
 use crate::failure::Failure;
+use crate::form::Form;
 use crate::request::Request;
 use crate::upload::CreateDefaults;
 use axum::body::Body;
 use axum::response::Response;
-use multer::Multipart;
 use zerohop_client::FileSystem;
 
 /// Makes the files of a form, each by its filename, or by its field's name if it has none.
@@ -18,21 +18,28 @@ pub(super) async fn unpack(
     boundary: &str,
     body: Body,
 ) -> Response {
-    let mut form = Multipart::new(body.into_data_stream(), boundary);
+    let mut form = Form::begin(body, boundary);
     let mut outcomes = Outcomes::default();
-    let broken = loop {
-        match form.next_field().await {
-            Ok(None) => break None,
-            Err(error) => break Some(Failure::illegal(format!("the form: {error}"))),
-            Ok(Some(field)) => {
-                let name = field.file_name().or(field.name()).unwrap_or_default().to_owned();
-                let done = match begin(fs, request, defaults, &name).await {
-                    Ok(file) => file.take_field(field).await,
-                    Err(failure) => Err(failure),
-                };
-                outcomes.add(&name, done);
-            }
-        }
-    };
+    let broken = read(&mut form, fs, request, defaults, &mut outcomes).await.err();
     outcomes.response(broken)
+}
+
+/// An error means that the form cannot be read on.
+async fn read(
+    form: &mut Form,
+    fs: &FileSystem,
+    request: &Request,
+    defaults: CreateDefaults,
+    outcomes: &mut Outcomes,
+) -> Result<(), Failure> {
+    while let Some(mut part) = form.next().await? {
+        let name = part.file_name().or(part.name()).unwrap_or_default().to_owned();
+        let done = match begin(fs, request, defaults, &name).await {
+            Ok(file) => file.take_part(&mut part).await,
+            Err(failure) => Err(failure),
+        };
+        outcomes.add(&name, done)?;
+        part.pass_over().await?;
+    }
+    Ok(())
 }

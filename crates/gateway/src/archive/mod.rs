@@ -4,6 +4,7 @@ mod form;
 mod names;
 mod outcomes;
 mod pack;
+mod tar_reader;
 mod unpack;
 
 pub(crate) use pack::get;
@@ -28,7 +29,8 @@ pub(crate) async fn put(
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let kind = kind.unwrap_or_default();
     if let Ok(boundary) = multer::parse_boundary(kind) {
-        return Ok(form::unpack(&fs, &request, defaults, &boundary, body).await);
+        // Boxed: the future of every request would have room for these.
+        return Ok(Box::pin(form::unpack(&fs, &request, defaults, &boundary, body)).await);
     }
     let kind = kind.split(';').next().unwrap_or_default().trim();
     if !["application/x-tar", "application/tar"].iter().any(|tar| kind.eq_ignore_ascii_case(tar)) {
@@ -36,5 +38,5 @@ pub(crate) async fn put(
             "PUTARCHIVE needs the content type application/x-tar or multipart/form-data",
         ));
     }
-    unpack::unpack(fs, request, defaults, BodyReader::of(body)).await
+    Ok(Box::pin(unpack::unpack(&fs, &request, defaults, BodyReader::of(body))).await)
 }

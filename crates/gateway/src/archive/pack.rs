@@ -1,4 +1,6 @@
 //! GETARCHIVE: files below a path as a tar archive, made while it is sent.
+//!
+//! A piece is made when the connection has room for it. No thread waits for a caller, however many archives are being sent.
 
 use super::names::{below, relative};
 use crate::failure::Failure;
@@ -8,16 +10,16 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use bytes::{Bytes, BytesMut};
 use futures_util::stream;
-use std::io::{self, Read, Write};
+use std::io;
+use std::mem;
+use std::vec;
 use tar::{Builder, EntryType, Header};
-use tokio::runtime::Handle;
-use tokio::sync::mpsc::{Sender, channel};
-use zerohop_client::{FileKind, FileReader, FileStatus, FileSystem};
+use zerohop_client::{FileKind, FileReader, FileStatus, FileSystem, Walk};
 
 /// Bytes of a piece of the body.
 const PIECE_LEN: usize = 256 << 10;
-/// Pieces that wait for the caller.
-const PIECES_MAX: usize = 4;
+/// Bytes of a block, of which an archive is made; it ends with two empty ones.
+const BLOCK: usize = 512;
 
 /// Sends what lies below the request's path, or of that what the parameters `file` name.
 pub(crate) async fn get(fs: &FileSystem, request: &Request) -> Result<Response, Failure> {
@@ -34,145 +36,137 @@ pub(crate) async fn get(fs: &FileSystem, request: &Request) -> Result<Response, 
     if wanted.is_empty() {
         wanted.push(root);
     }
-    let (sender, receiver) = channel(PIECES_MAX);
-    let pack = Pack { fs: fs.clone(), handle: Handle::current(), directory };
-    tokio::task::spawn_blocking(move || {
-        let mut out = Pieces { sender: sender.clone(), piece: BytesMut::new() };
-        if let Err(error) = pack.write(&wanted, &mut out) {
-            tracing::warn!("an archive of {} ends too early: {error}", pack.directory);
+    let (fs, wanted) = (fs.clone(), wanted.into_iter());
+    let pack = Pack { fs, directory, wanted, walk: None, file: None, piece: BytesMut::new() };
+    let pieces = stream::try_unfold(Some(pack), async |pack| {
+        let Some(mut pack) = pack else { return Ok(None) };
+        match pack.next().await {
+            Ok((piece, has_more)) => Ok(Some((piece, has_more.then_some(pack)))),
             // The caller sees that the body breaks off.
-            _ = sender.blocking_send(Err(error));
+            Err(error) => {
+                tracing::warn!("an archive of {} ends too early: {error}", pack.directory);
+                Err(error)
+            }
         }
-    });
-    let pieces = stream::unfold(receiver, |mut receiver| async move {
-        receiver.recv().await.map(|piece| (piece, receiver))
     });
     let kind = [(header::CONTENT_TYPE, "application/x-tar")];
     Ok((kind, Body::from_stream(pieces)).into_response())
 }
 
+/// An archive as far as it is made.
 struct Pack {
     fs: FileSystem,
-    handle: Handle,
     /// Names in the archive are relative to it.
     directory: String,
+    /// What is still to be packed.
+    wanted: vec::IntoIter<FileStatus>,
+    /// The directory of `wanted` that is being packed.
+    walk: Option<Walk>,
+    file: Option<Contents>,
+    piece: BytesMut,
+}
+
+/// So many bytes of a file as its header in the archive says.
+struct Contents {
+    reader: FileReader,
+    len: u64,
+    left: u64,
 }
 
 impl Pack {
-    fn write(&self, wanted: &[FileStatus], out: &mut Pieces) -> io::Result<()> {
-        let mut archive = Builder::new(&mut *out);
-        for one in wanted {
-            self.add(&mut archive, one)?;
-            if one.is_dir() {
-                let mut walk = self.fs.walk(&one.path);
-                while let Some(entry) = self.handle.block_on(walk.next()) {
-                    self.add(&mut archive, &entry.map_err(io::Error::other)?)?;
-                }
+    /// Returns the next piece, and whether the archive goes on after it.
+    async fn next(&mut self) -> io::Result<(Bytes, bool)> {
+        while self.piece.len() < PIECE_LEN {
+            if self.file.is_some() {
+                self.read().await?;
+            } else if let Some(status) = self.next_status().await? {
+                self.begin(&status).await?;
+            } else {
+                self.piece.resize(self.piece.len() + 2 * BLOCK, 0);
+                return Ok((self.piece.split().freeze(), false));
             }
         }
-        archive.finish()?;
-        drop(archive);
-        out.flush()
+        Ok((self.piece.split().freeze(), true))
     }
 
-    fn add(&self, archive: &mut Builder<&mut Pieces>, status: &FileStatus) -> io::Result<()> {
+    /// Returns what is to be packed next: below a directory what the walk finds, or else another one that is wanted.
+    async fn next_status(&mut self) -> io::Result<Option<FileStatus>> {
+        if let Some(walk) = &mut self.walk {
+            if let Some(status) = walk.next().await {
+                return status.map(Some).map_err(io::Error::other);
+            }
+            self.walk = None;
+        }
+        let status = self.wanted.next();
+        self.walk = status.as_ref().filter(|one| one.is_dir()).map(|one| self.fs.walk(&one.path));
+        Ok(status)
+    }
+
+    /// Adds the header of an entry, and begins to read what it holds.
+    async fn begin(&mut self, status: &FileStatus) -> io::Result<()> {
         let name = relative(&self.directory, &status.path);
         if name.is_empty() {
             return Ok(());
         }
-        let mut header = Header::new_gnu();
-        header.set_mode(u32::from(status.permission));
-        header.set_mtime(status.modified_ms / 1000);
-        // A name that is too long stays out; whoever unpacks it owns it.
-        _ = header.set_username(&status.owner);
-        _ = header.set_groupname(&status.group);
-        match status.kind {
-            FileKind::Directory => {
-                header.set_entry_type(EntryType::Directory);
-                header.set_size(0);
-                archive.append_data(&mut header, format!("{name}/"), io::empty())
-            }
-            FileKind::Symlink => {
-                header.set_entry_type(EntryType::Symlink);
-                header.set_size(0);
-                let to = status.symlink.as_deref().unwrap_or_default();
-                archive.append_link(&mut header, name, to)
-            }
-            _ => {
-                let reader = self.handle.block_on(self.fs.open(&status.path));
-                let reader = reader.map_err(io::Error::other)?;
-                let len = reader.len();
-                header.set_entry_type(EntryType::Regular);
-                header.set_size(len);
-                archive.append_data(&mut header, name, Contents { pack: self, reader, left: len })
-            }
+        let mut len = 0;
+        if matches!(status.kind, FileKind::File) {
+            let reader = self.fs.open(&status.path).await.map_err(io::Error::other)?;
+            len = reader.len();
+            self.file = (len > 0).then_some(Contents { reader, len, left: len });
         }
+        self.piece.extend_from_slice(&header_of(name, status, len)?);
+        Ok(())
+    }
+
+    /// Adds bytes of the file that is being packed.
+    async fn read(&mut self) -> io::Result<()> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let room = PIECE_LEN - self.piece.len();
+        let len = usize::try_from(file.left).unwrap_or(usize::MAX).min(room);
+        let data = file.reader.read_bytes(len).await.map_err(io::Error::other)?;
+        if data.is_empty() {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "a file became shorter"));
+        }
+        self.piece.extend_from_slice(&data);
+        file.left -= data.len() as u64;
+        if file.left == 0 {
+            let padding = (file.len.wrapping_neg() % BLOCK as u64) as usize;
+            self.piece.resize(self.piece.len() + padding, 0);
+            self.file = None;
+        }
+        Ok(())
     }
 }
 
-/// So many bytes of a file as its header in the archive says.
-struct Contents<'a> {
-    pack: &'a Pack,
-    reader: FileReader,
-    left: u64,
-}
-
-impl Read for Contents<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let len = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
-        if len == 0 {
-            return Ok(0);
+/// Returns the header of an entry, with those before it that hold a long name.
+fn header_of(name: &str, status: &FileStatus, len: u64) -> io::Result<Vec<u8>> {
+    let mut header = Header::new_gnu();
+    header.set_mode(u32::from(status.permission));
+    header.set_mtime(status.modified_ms / 1000);
+    header.set_size(len);
+    // A name that is too long stays out; whoever unpacks it owns it.
+    _ = header.set_username(&status.owner);
+    _ = header.set_groupname(&status.group);
+    let mut archive = Builder::new(Vec::new());
+    match status.kind {
+        FileKind::Directory => {
+            header.set_entry_type(EntryType::Directory);
+            archive.append_data(&mut header, format!("{name}/"), io::empty())?;
         }
-        let read = self.pack.handle.block_on(self.reader.read(&mut buffer[..len]));
-        match read.map_err(io::Error::other)? {
-            0 => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "a file became shorter")),
-            read => {
-                self.left -= read as u64;
-                Ok(read)
-            }
+        FileKind::Symlink => {
+            header.set_entry_type(EntryType::Symlink);
+            let to = status.symlink.as_deref().unwrap_or_default();
+            archive.append_link(&mut header, name, to)?;
+        }
+        _ => {
+            header.set_entry_type(EntryType::Regular);
+            archive.append_data(&mut header, name, io::empty())?;
         }
     }
-}
-
-/// What is written becomes pieces of a body. Writing waits while the caller does not take them.
-struct Pieces {
-    sender: Sender<io::Result<Bytes>>,
-    piece: BytesMut,
-}
-
-impl Write for Pieces {
-    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
-        self.piece.extend_from_slice(data);
-        if self.piece.len() >= PIECE_LEN {
-            self.flush()?;
-        }
-        Ok(data.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let piece = self.piece.split().freeze();
-        if piece.is_empty() {
-            return Ok(());
-        }
-        let sent = self.sender.blocking_send(Ok(piece));
-        sent.map_err(|_| io::Error::new(io::ErrorKind::BrokenPipe, "the caller has gone"))
-    }
+    // Without the blocks that end an archive.
+    Ok(mem::take(archive.get_mut()))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pieces_are_sent_when_they_are_long_enough_and_until_the_caller_goes() {
-        let (sender, mut receiver) = channel(PIECES_MAX);
-        let mut out = Pieces { sender, piece: BytesMut::new() };
-        out.write_all(&[1; 10]).unwrap();
-        assert!(receiver.try_recv().is_err());
-        out.write_all(&vec![2; PIECE_LEN]).unwrap();
-        assert_eq!(receiver.try_recv().unwrap().unwrap().len(), PIECE_LEN + 10);
-        drop(receiver);
-        out.write_all(&[3]).unwrap();
-        assert_eq!(out.flush().unwrap_err().kind(), io::ErrorKind::BrokenPipe);
-    }
-}
+#[path = "pack_test.rs"]
+mod tests;

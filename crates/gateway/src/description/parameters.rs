@@ -127,16 +127,18 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// What read the parameters of operations.
-    const READERS: [&str; 10] = [
+    const READERS: [&str; 12] = [
         include_str!("../appends.rs"),
         include_str!("../archive/pack.rs"),
         include_str!("../change.rs"),
         include_str!("../data.rs"),
+        include_str!("../lists.rs"),
+        include_str!("../located_ranges.rs"),
         include_str!("../lookup.rs"),
         include_str!("../namenode.rs"),
         include_str!("../open.rs"),
+        include_str!("../other_paths.rs"),
         include_str!("../snapshots.rs"),
-        include_str!("../trash.rs"),
         include_str!("../upload.rs"),
     ];
 

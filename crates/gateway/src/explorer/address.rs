@@ -2,6 +2,7 @@
 
 use super::host::ADDRESS;
 use crate::params::Params;
+use crate::paths::normalised;
 use std::fmt;
 use zerohop_pages::{url_path, url_value};
 
@@ -26,14 +27,14 @@ pub(super) struct Address {
 
 impl Address {
     pub(super) fn of(params: &Params) -> Self {
-        let path = params.text("path").unwrap_or("/").trim_end_matches('/');
+        let path = normalised(params.text("path").unwrap_or("/"));
         let text = |name: &str| params.text(name).map(str::to_owned);
         let one_of = |name: &str, words: &'static [&'static str]| {
             let word = params.text(name)?;
             words.iter().copied().find(|known| *known == word)
         };
         Self {
-            path: if path.starts_with('/') { path.to_owned() } else { format!("/{path}") },
+            path,
             user: text("user.name"),
             after: text("after"),
             show: one_of("show", &["head", "tail"]),
@@ -104,6 +105,7 @@ mod tests {
         let plain = Address::of(&Params::parse("path=a/&show=x&done=<b>&offset=-1"));
         assert_eq!(plain, Address { path: "/a".to_owned(), ..Address::default() });
         assert_eq!(Address::of(&Params::default()).path, "/");
+        assert_eq!(Address::of(&Params::parse("path=//a/./b//")).path, "/a/b");
         assert_eq!(Address::of(&Params::default()).child("b").path, "/b");
     }
 }

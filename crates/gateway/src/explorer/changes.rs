@@ -4,6 +4,7 @@ use super::host::{Changed, ExplorerHost};
 use crate::failure::Failure;
 use crate::operation::Operation;
 use crate::params::Params;
+use crate::paths::normalised;
 use zerohop_client::{FileSystem, RenameOptions};
 
 /// Does what a form asks for, `do` of it.
@@ -42,7 +43,7 @@ pub(super) async fn run<H: ExplorerHost>(
         "rename" => {
             host.check(Operation::Rename)?;
             let to = name(form)?;
-            let to = if to.starts_with('/') { to.to_owned() } else { below(parent(path), to)? };
+            let to = if to.starts_with('/') { normalised(to) } else { below(parent(path), to)? };
             host.close_streams(&to).await;
             fs.rename2(path, &to, RenameOptions::default()).await?;
             Ok(Changed { path: to, what: "renamed" })

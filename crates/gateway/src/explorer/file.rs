@@ -51,10 +51,12 @@ pub(super) async fn content<H: ExplorerHost>(
         &["Block", "Offset", "Length", "State", "Replicas on"],
         "The file has no block.",
     );
-    for block in &located.blocks {
+    // Blocks of files that were put together may be shorter than the file's block size.
+    let shown = located.blocks.get(..BLOCKS_MAX as usize).unwrap_or(&located.blocks);
+    for block in shown {
         table.row(row(block, located.is_under_construction, &located.last_block));
     }
-    let end = located.blocks.last().map_or(0, LocatedBlock::end);
+    let end = shown.last().map_or(0, LocatedBlock::end);
     let next = (end > 0 && end < status.len).then(|| Address { offset: end, ..address.reset() });
     let first = (address.offset > 0).then(|| address.reset());
     if first.is_some() || next.is_some() {

@@ -3,10 +3,10 @@
 use super::changes::below;
 use super::host::{Changed, ExplorerHost};
 use crate::failure::Failure;
+use crate::form::Form;
 use crate::request::Request;
 use crate::upload::{CreateDefaults, NewFile};
 use axum::body::Body;
-use multer::Multipart;
 use zerohop_client::FileSystem;
 
 /// Makes the files of a form in a directory. What was made before an error stays.
@@ -17,16 +17,13 @@ pub(super) async fn run<H: ExplorerHost>(
     boundary: &str,
     body: Body,
 ) -> Result<Changed, Failure> {
-    let mut form = Multipart::new(body.into_data_stream(), boundary);
+    let mut form = Form::begin(body, boundary);
     let mut defaults = CreateDefaults { overwrite: false };
     let mut count = 0;
-    loop {
-        let field = form.next_field().await;
-        let field = field.map_err(|error| Failure::illegal(format!("the form: {error}")))?;
-        let Some(field) = field else { break };
-        match field.file_name().map(base_name) {
+    while let Some(mut part) = form.next().await? {
+        match part.file_name().map(base_name) {
             // The box comes before the files.
-            None => defaults.overwrite |= field.name() == Some("overwrite"),
+            None => defaults.overwrite |= part.name() == Some("overwrite"),
             // No file was chosen.
             Some(name) if name.is_empty() => {}
             Some(name) => {
@@ -34,10 +31,11 @@ pub(super) async fn run<H: ExplorerHost>(
                 let request = Request::of_form(&path);
                 host.close_streams(&path).await;
                 let file = NewFile::begin(fs, &request, defaults, &path).await?;
-                file.take_field(field).await?;
+                file.take_part(&mut part).await?;
                 count += 1;
             }
         }
+        part.pass_over().await?;
     }
     match count {
         0 => Err(Failure::illegal("No file was chosen.")),
