@@ -12,6 +12,7 @@ mod features;
 mod gateway;
 mod java;
 mod mixed;
+mod paths;
 mod requests;
 mod scripts;
 mod shell;
