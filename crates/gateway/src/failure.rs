@@ -17,9 +17,9 @@ pub(crate) struct Failure {
     /// The Java class of the exception, with its package.
     class: Cow<'static, str>,
     message: String,
-    lease: Option<Lease>,
+    lease: Option<Box<Lease>>,
     /// The message that WebHDFS has for a parameter that cannot be read, where `message` is HttpFS's; `None` for other failures.
-    of_parameter: Option<String>,
+    of_parameter: Option<Box<str>>,
 }
 
 /// Who writes the file that a request wants to write.
@@ -69,7 +69,7 @@ impl Failure {
 
     /// The same, with the client that is in the way.
     pub(crate) fn with_lease(self, lease: Lease) -> Self {
-        Self { lease: Some(lease), ..self }
+        Self { lease: Some(Box::new(lease)), ..self }
     }
 
     /// The request makes no sense.
@@ -79,7 +79,7 @@ impl Failure {
 
     /// A parameter cannot be read; HttpFS and WebHDFS have words of their own for that.
     pub(crate) fn parameter(of_httpfs: String, of_webhdfs: String) -> Self {
-        Self { of_parameter: Some(of_webhdfs), ..Self::illegal(of_httpfs) }
+        Self { of_parameter: Some(of_webhdfs.into()), ..Self::illegal(of_httpfs) }
     }
 
     /// The operation is known and not done.
@@ -182,7 +182,7 @@ impl Failure {
         let name = self.class.rsplit(['.', '$']).next().unwrap_or_default();
         let message = match (&self.of_parameter, statuses) {
             (None, _) => Cow::Borrowed(self.message.as_str()),
-            (Some(message), Statuses::WebHdfs) => Cow::Borrowed(message.as_str()),
+            (Some(message), Statuses::WebHdfs) => Cow::Borrowed(&**message),
             // HttpFS shows the exception that caused this one.
             (Some(_), Statuses::HttpFs) => Cow::Owned(format!("{ILLEGAL}: {}", self.message)),
         };

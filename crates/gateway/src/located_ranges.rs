@@ -103,3 +103,7 @@ impl LocatedRanges {
         self.page = blocks.into_iter();
     }
 }
+
+#[cfg(test)]
+#[path = "located_ranges_test.rs"]
+mod tests;
