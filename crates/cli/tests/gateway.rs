@@ -41,7 +41,7 @@ fn refusal(runtime: &Path) -> String {
     text(&said)
 }
 
-/// It started on all addresses of the machine, and answered every request with 400.
+/// The gateway used to start on all addresses of the machine, and answered every request with 400.
 #[test]
 fn a_gateway_started_without_a_cluster_or_with_several() {
     let runtime = tempfile::tempdir().unwrap();

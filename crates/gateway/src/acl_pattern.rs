@@ -1,4 +1,4 @@
-//! What a list of ACL entries looks like (`dfs.webhdfs.acl.provider.permission.pattern`).
+//! The pattern of a list of ACL entries (`dfs.webhdfs.acl.provider.permission.pattern`).
 
 use crate::failure::Failure;
 use crate::params::{Params, invalid};
@@ -8,7 +8,7 @@ use zerohop_conf::{Conf, ConfError, keys};
 /// The pattern of the parameter `aclspec`.
 pub(crate) struct AclPattern {
     regex: Regex,
-    /// The pattern as it is configured.
+    /// The configured text of the pattern, for refusals.
     text: String,
 }
 
@@ -16,7 +16,7 @@ impl AclPattern {
     /// Reads the pattern.
     ///
     /// # Errors
-    /// Fails if it is no regular expression.
+    /// Fails if the configured text is not a regular expression.
     pub(crate) fn from_conf(conf: &Conf) -> Result<Self, ConfError> {
         let key = &keys::DFS_WEBHDFS_ACL_PROVIDER_PERMISSION_PATTERN;
         let text = conf.get(key)?;
@@ -28,7 +28,7 @@ impl AclPattern {
     /// Refuses an `aclspec` that does not match. HttpFS passes over spaces around it.
     ///
     /// # Errors
-    /// Fails if it does not match.
+    /// Fails if the `aclspec` does not match.
     pub(crate) fn check(&self, params: &Params, is_of_httpfs: bool) -> Result<(), Failure> {
         let Some(spec) = params.text("aclspec") else { return Ok(()) };
         let spec = if is_of_httpfs { spec.trim() } else { spec };

@@ -39,7 +39,7 @@ impl Call {
         self.second_step(&self.base(), self.uri.path(), added)
     }
 
-    /// Where the second step goes at another server, `host:port`. Apache's DataNodes refuse doubled slashes.
+    /// Returns the URL of the second step at another server, `host:port`. Apache Hadoop's DataNodes refuse doubled slashes.
     pub(crate) fn second_step_at(&self, authority: &str, added: &str) -> String {
         self.second_step(&format!("http://{authority}"), &merged(self.uri.path()), added)
     }

@@ -7,7 +7,7 @@ use crate::failure::{Failure, Statuses};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::State;
-use axum::http::{HeaderValue, Method, Request, header};
+use axum::http::{HeaderMap, HeaderValue, Method, Request, header};
 use axum::response::Response;
 use std::future::Future;
 use std::net::SocketAddr;
@@ -48,6 +48,7 @@ async fn handle<F: Face>(
     let begun = clock::now();
     let (mut parts, body) = request.into_parts();
     let exchange = Exchange::begin(&mut parts.extensions);
+    let is_of_own_site = is_of_own_site(&parts.method, &parts.headers);
     let body = drained::read_when_dropped(exchange.count_received(body), &parts.headers);
     let head = RequestHead { begun, remote, method: parts.method.clone(), uri: parts.uri.clone() };
     let call = Call {
@@ -56,26 +57,23 @@ async fn handle<F: Face>(
         headers: parts.headers,
         exchange: exchange.clone(),
     };
-    let answer = match check_form(&call) {
-        Ok(()) => face.answer(call, remote, body).await,
-        Err(refused) => Err(refused),
+    let answer = match is_of_own_site {
+        true => face.answer(call, remote, body).await,
+        false => Err(Failure::not_permitted("A page of another site sent this request".to_owned())),
     };
     let mut response = answer.unwrap_or_else(|failure| failure.response(F::STATUSES));
-    // Files hold anything: no browser may guess that one is a page.
+    // Files hold any bytes, and a browser must not guess that they are a page.
     response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, NO_SNIFF);
     exchange.log_when_sent(head, response)
 }
 
-/// Refuses a request that a form of another site's page can make: a POST with one of the content types that forms have, or
-/// none. Browsers ask before they send anything else to another site.
-fn check_form(call: &Call) -> Result<(), Failure> {
-    let kind = call.headers.get(header::CONTENT_TYPE).map(|kind| kind.to_str().unwrap_or_default());
+/// Returns `false` if a form of another site's page can have sent the request: a POST with one of the content types that forms
+/// have, or none. Browsers ask before they send anything else to another site.
+fn is_of_own_site(method: &Method, headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).map(|kind| kind.to_str().unwrap_or_default());
     let kind = kind.and_then(|kind| kind.split(';').next()).map(str::trim);
     let is_form = kind.is_none_or(|kind| OF_FORMS.iter().any(|of| kind.eq_ignore_ascii_case(of)));
-    match call.method == Method::POST && is_form && check_same_site(&call.headers).is_err() {
-        true => Err(Failure::not_permitted("A page of another site sent this request".to_owned())),
-        false => Ok(()),
-    }
+    *method != Method::POST || !is_form || check_same_site(headers).is_ok()
 }
 
 #[cfg(test)]

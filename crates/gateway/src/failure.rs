@@ -77,7 +77,7 @@ impl Failure {
         Self::new(ILLEGAL, message)
     }
 
-    /// A parameter cannot be read; HttpFS and WebHDFS have words of their own for that.
+    /// Creates the refusal of a malformed parameter, for which HttpFS and WebHDFS have different messages.
     pub(crate) fn parameter(of_httpfs: String, of_webhdfs: String) -> Self {
         Self { of_parameter: Some(of_webhdfs.into()), ..Self::illegal(of_httpfs) }
     }
@@ -177,7 +177,7 @@ impl Failure {
         response
     }
 
-    /// The exception, as Java's servers with these rules write it.
+    /// Returns the exception, as Java's servers with these rules write it.
     pub(crate) fn exception(&self, statuses: Statuses) -> Value {
         let name = self.class.rsplit(['.', '$']).next().unwrap_or_default();
         let message = match (&self.of_parameter, statuses) {

@@ -54,12 +54,12 @@ pub(crate) struct FormPart {
 }
 
 impl FormPart {
-    /// The name of the form's field.
+    /// Returns the name of the form's field.
     pub(crate) fn name(&self) -> Option<&str> {
         self.field.name()
     }
 
-    /// The name of the file that was chosen.
+    /// Returns the name of the file that the user chose.
     pub(crate) fn file_name(&self) -> Option<&str> {
         self.field.file_name()
     }

@@ -7,7 +7,7 @@ const PIECE: usize = 8 << 10;
 /// More than any reader may take of a form that makes no sense.
 const ENDLESS: usize = 64 << 20;
 
-/// A body that begins with `head` and goes on with `filler`, and the number of bytes that were taken of it.
+/// Creates a body of `head` and then `len` bytes of `filler`, and returns the counter of the bytes that were read.
 fn body(head: &str, filler: &'static [u8], len: usize) -> (Body, Arc<AtomicUsize>) {
     let taken = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&taken);

@@ -136,7 +136,7 @@ impl Gateway {
     ///
     /// # Errors
     /// If it is taken or not this machine's, or the configuration is wrong, names no cluster, or promises a protection that is
-    /// not there.
+    /// not implemented.
     pub fn bind(mut conf: Conf) -> Result<Self, Error> {
         check_protections(&conf, Role::Gateway)?;
         check_cluster(&conf)?;

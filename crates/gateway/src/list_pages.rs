@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use futures_util::{Stream, stream};
 use zerohop_client::{FileStatus, ListPages};
 
-/// Returns the entries of a page and of those after it, which are fetched when they are asked for.
+/// Returns the entries of a page and of all later pages, which the stream fetches when it reaches them.
 pub(crate) fn entries(
     first: Vec<FileStatus>,
     pages: ListPages,

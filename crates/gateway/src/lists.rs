@@ -38,7 +38,7 @@ pub(crate) async fn answer(
         }
         Operation::GetTrashRoots => {
             let roots = trash::roots(fs, request.params.flag("allusers", false)?).await?;
-            // No list where there is none, as `JsonUtil` has it.
+            // `JsonUtil` writes `null` for an empty list.
             StreamedList { empty: "null", ..list("{\"Paths\":", roots, "}") }
         }
         _ => match snapshots::list(fs, request).await? {
@@ -56,7 +56,7 @@ fn list(head: &str, members: Members, tail: &str) -> StreamedList {
 async fn statuses(fs: &FileSystem, request: &Request) -> Result<StreamedList, Failure> {
     let filter = request.params.text("filter").map(glob).transpose()?;
     let mut pages = fs.list_pages(&request.path)?;
-    // Before the answer begins: what is not there, or not to be seen, is refused with a status.
+    // Before the answer begins, so that a missing or closed directory is refused with a status.
     let first = pages.next().await?.unwrap_or_default();
     let path = request.path.clone();
     let members = entries(first, pages).filter_map(move |entry| {

@@ -17,14 +17,14 @@ const FIRST_RANGE: u64 = 1 << 30;
 pub(crate) struct LocatedRanges {
     fs: FileSystem,
     path: String,
-    /// What the first range said, without its blocks.
+    /// The NameNode's answer for the first range, without the blocks.
     first: LocatedBlocks,
     /// The block that is being written, until it was among the others.
     open: Option<LocatedBlock>,
     page: vec::IntoIter<LocatedBlock>,
     /// Offset after the last block that was fetched.
     at: u64,
-    /// End of the range that was asked for.
+    /// End of the request's range.
     end: u64,
     /// Bytes of the next range.
     range: u64,
@@ -79,12 +79,12 @@ impl LocatedRanges {
                 return Ok(Some(block));
             }
         }
-        // The block that is being written lies after the file's length, where no range may have ended.
+        // The block that is being written lies after the file's length, which the last range may not have passed.
         let (at, end) = (self.at, self.end);
         Ok(self.open.take_if(|open| open.offset >= at && open.offset < end))
     }
 
-    /// Takes the blocks of a range, but for those that were there before.
+    /// Takes the blocks of a range, except those that a previous range had.
     fn take(&mut self, mut blocks: Vec<LocatedBlock>) {
         let at = self.at;
         blocks.retain(|block| block.end() > at || block.end() == block.offset);

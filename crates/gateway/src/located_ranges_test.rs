@@ -35,7 +35,7 @@ fn block(number: u64) -> LocatedBlockProto {
     }
 }
 
-/// The blocks of a range as `BlockManager.createLocatedBlocks` chooses them.
+/// Returns the blocks of a range as `BlockManager.createLocatedBlocks` does.
 fn blocks(offset: u64, len: u64) -> Vec<LocatedBlockProto> {
     let first = offset / BLOCK_LEN;
     if first >= BLOCKS {
@@ -70,7 +70,7 @@ impl LocalNameNode for Calls {
     }
 }
 
-/// Returns the numbers of the blocks in the answer to a query, and what was asked of the NameNode.
+/// Returns the numbers of the blocks in the answer to a query, and the NameNode with its counts.
 async fn numbers(query: &str) -> (Vec<u64>, Arc<NameNode>) {
     let namenode = Arc::new(NameNode::default());
     let builder = FileSystem::builder().conf(zerohop_conf::Conf::new()).user("ann");

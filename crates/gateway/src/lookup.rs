@@ -1,4 +1,4 @@
-//! Operations that change nothing, but for OPEN and those that list.
+//! Operations that read metadata, except OPEN and lists.
 
 use crate::failure::Failure;
 use crate::operation::Operation;
@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use zerohop_client::{FileSystem, XAttr};
 
-/// The answer to a GET that neither opens nor lists; none is an empty one.
+/// Returns the answer to a GET that neither opens nor lists; `None` for an empty answer.
 pub(crate) async fn answer(fs: &FileSystem, request: &Request) -> Result<Option<Value>, Failure> {
     let path = request.path.as_str();
     Ok(Some(match request.operation {

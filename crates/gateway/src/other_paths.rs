@@ -1,4 +1,4 @@
-//! The paths that a request names besides the one of its URL: where a RENAME leads, and what a CONCAT takes.
+//! The paths in the parameters of a request: the destination of a RENAME, and the sources of a CONCAT.
 
 use crate::failure::Failure;
 use crate::operation::Operation;
@@ -46,12 +46,12 @@ pub(crate) fn all(fs: &FileSystem, request: &Request) -> Result<Vec<String>, Fai
     }
 }
 
-/// A relative source stays, and is refused.
+/// Returns the path of a source. Leaves a relative one as is: the client refuses it.
 fn merged_source(text: &str) -> String {
     if text.starts_with('/') { merged(text) } else { text.to_owned() }
 }
 
-/// A path as HttpFS reads it: the address of this file system may stand before it, and one that is relative begins at the
+/// Returns a path as HttpFS reads it: the address of this file system may stand before it, and one that is relative begins at the
 /// user's home directory.
 fn of_httpfs(fs: &FileSystem, text: &str) -> String {
     let text = without_address(text, fs.uri());

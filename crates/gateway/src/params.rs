@@ -66,7 +66,7 @@ impl Params {
     }
 }
 
-/// A value that cannot be read, with the words of both servers (`Param.parseParam`, and WebHDFS's `Param.Domain.parse`).
+/// Creates the refusal of a malformed value, with the words of both servers (`Param.parseParam`, and WebHDFS's `Param.Domain.parse`).
 pub(crate) fn invalid(name: &str, value: &str, kind: &str) -> Failure {
     let enumeration = match name {
         "encoding" => "XAttrCodec",

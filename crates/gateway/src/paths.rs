@@ -1,6 +1,6 @@
 //! The paths of requests, without what Apache's servers pass over in them.
 
-/// Returns `path` with one slash in place of several, and none at its end (`INode.getPathNames`).
+/// Returns `path` with single slashes, and without slashes at its end (`INode.getPathNames`).
 pub(crate) fn merged(path: &str) -> String {
     joined(path.split('/').filter(|part| !part.is_empty()))
 }

@@ -13,7 +13,7 @@ use serde_json::json;
 use std::io;
 use zerohop_client::{FileStatus, FileSystem, Walk};
 
-/// How far the list is.
+/// The progress of a list.
 enum State {
     Walking(Walk),
     /// The exception was sent; the connection ends after it.
@@ -37,7 +37,7 @@ pub(crate) async fn list(fs: &FileSystem, request: &Request) -> Result<Response,
     Ok((kind, Body::from_stream(pieces)).into_response())
 }
 
-/// Returns some lines, and how the list goes on.
+/// Returns some lines, and the next state.
 async fn piece(mut walk: Walk) -> (Bytes, State) {
     let mut lines = String::new();
     while lines.len() < PIECE_LEN {

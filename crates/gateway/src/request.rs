@@ -12,12 +12,12 @@ use percent_encoding::percent_decode_str;
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) operation: Operation,
-    /// Absolute, decoded, without slashes that say nothing.
+    /// The absolute, decoded path, without doubled slashes and slashes at its end.
     pub(crate) path: String,
     pub(crate) params: Params,
     /// Whether the URL is one of Hoop's.
     pub(crate) is_hoop: bool,
-    /// Whether it came to HttpFS's port, which reads paths as Hadoop's `Path` does.
+    /// True if the request came to HttpFS's port, which reads paths as Hadoop's `Path` does.
     pub(crate) is_of_httpfs: bool,
 }
 

@@ -63,7 +63,7 @@ pub(crate) async fn answer(fs: &FileSystem, request: &Request) -> Result<Option<
     Ok(Some(json!({ "SnapshotDiffReportListing": diff_page(&page) })))
 }
 
-/// The names of the snapshots that are compared.
+/// Returns the names of the two snapshots to compare.
 fn range(request: &Request) -> (&str, &str) {
     let name = |param| request.params.text(param).unwrap_or_default();
     (name("oldsnapshotname"), name("snapshotname"))

@@ -1,7 +1,7 @@
-//! Answers in JSON that hold a list of any length: they are sent while they are made, in the memory of a piece.
+//! Answers in JSON that hold a list of any length. The server sends a piece before it creates the next one.
 //!
-//! What fails within the first piece is refused with a status. What fails later ends the connection: no caller may take the
-//! part for the whole.
+//! A failure within the first piece is a refusal with a status. A later failure ends the connection, so that no caller takes
+//! the part for the whole.
 
 use crate::failure::Failure;
 use axum::body::Body;
@@ -15,7 +15,7 @@ use std::io;
 use std::mem;
 use std::pin::Pin;
 
-/// Text is sent when there is so much of it.
+/// Bytes of a piece.
 pub(crate) const PIECE_LEN: usize = 64 << 10;
 
 /// The members of a list, one after another.
@@ -33,15 +33,15 @@ pub(crate) struct StreamedList {
     pub(crate) members: Members,
     /// The JSON after the list.
     pub(crate) tail: String,
-    /// The JSON in place of a list without members.
+    /// The JSON of a list without members.
     pub(crate) empty: &'static str,
 }
 
 impl StreamedList {
-    /// Creates the answer, of which the first piece is made already.
+    /// Creates the answer with its first piece.
     ///
     /// # Errors
-    /// Fails if a member of the first piece cannot be made.
+    /// Fails if a member of the first piece fails.
     pub(crate) async fn response(self) -> Result<Response, Failure> {
         let mut text = ListText { text: self.head, members: self.members, state: State::Begun };
         let end = ListEnd { tail: self.tail, empty: self.empty };
@@ -77,7 +77,7 @@ enum State {
     Ended,
 }
 
-/// The text of an answer as far as it is made and not sent.
+/// The state of an answer that is being sent.
 struct ListText {
     text: String,
     members: Members,
@@ -126,7 +126,7 @@ mod tests {
         StreamedList { head, members: Box::pin(members), tail, empty: "null" }
     }
 
-    /// Members of 1,000 bytes; the number of those that were made is counted.
+    /// Returns members of 1,000 bytes, and counts in `made` how many were taken.
     fn long(
         count: usize,
         made: &Arc<AtomicUsize>,

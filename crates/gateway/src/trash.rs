@@ -32,7 +32,7 @@ pub(crate) async fn roots(fs: &FileSystem, all_users: bool) -> Result<Members, F
     Ok(Box::pin(roots))
 }
 
-/// Returns the trash directory below a home directory; `None` if nothing is there.
+/// Returns the trash directory below a home directory; `None` if none exists.
 async fn root_of(
     fs: &FileSystem,
     user: Result<FileStatus, Failure>,

@@ -127,7 +127,7 @@ async fn ask(path_and_query: &str) -> Response {
 /// One test: it counts what the whole process allocates.
 #[tokio::test]
 async fn a_list_of_60000_names_cost_350_mb_and_an_error_in_it_came_too_late() {
-    // What is made once is made.
+    // The first request also allocates what the process keeps.
     drop(ask("/big?op=LISTSTATUS_BATCH").await);
     let before = NOW.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);

@@ -24,7 +24,10 @@ pub(super) async fn unpack(
     outcomes.response(broken)
 }
 
-/// An error means that the form cannot be read on.
+/// Creates a file for each part of the form.
+///
+/// # Errors
+/// Fails if the rest of the form cannot be read.
 async fn read(
     form: &mut Form,
     fs: &FileSystem,

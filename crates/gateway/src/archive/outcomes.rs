@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// Bytes of an answer. An archive with more files than it can name is taken in several requests.
 const TEXT_MAX: usize = 8 << 20;
 
-/// What became of the files of an archive, as JSON.
+/// The results for the files of an archive, as JSON.
 #[derive(Default)]
 pub(super) struct Outcomes {
     files: String,

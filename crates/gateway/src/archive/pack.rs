@@ -1,6 +1,6 @@
 //! GETARCHIVE: files below a path as a tar archive, made while it is sent.
 //!
-//! A piece is made when the connection has room for it. No thread waits for a caller, however many archives are being sent.
+//! The body creates its next piece when the connection has room. No thread waits for a caller.
 
 use super::names::{below, relative};
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ use zerohop_client::{FileKind, FileReader, FileStatus, FileSystem, Walk};
 
 /// Bytes of a piece of the body.
 const PIECE_LEN: usize = 256 << 10;
-/// Bytes of a block, of which an archive is made; it ends with two empty ones.
+/// Bytes of a block. An archive consists of blocks, and ends with two empty ones.
 const BLOCK: usize = 512;
 
 /// Sends what lies below the request's path, or of that what the parameters `file` name.
@@ -53,12 +53,12 @@ pub(crate) async fn get(fs: &FileSystem, request: &Request) -> Result<Response, 
     Ok((kind, Body::from_stream(pieces)).into_response())
 }
 
-/// An archive as far as it is made.
+/// The state of an archive that is being sent.
 struct Pack {
     fs: FileSystem,
     /// Names in the archive are relative to it.
     directory: String,
-    /// What is still to be packed.
+    /// Files and directories that are not packed yet.
     wanted: vec::IntoIter<FileStatus>,
     /// The directory of `wanted` that is being packed.
     walk: Option<Walk>,
@@ -74,7 +74,7 @@ struct Contents {
 }
 
 impl Pack {
-    /// Returns the next piece, and whether the archive goes on after it.
+    /// Returns the next piece, and `true` if another one follows.
     async fn next(&mut self) -> io::Result<(Bytes, bool)> {
         while self.piece.len() < PIECE_LEN {
             if self.file.is_some() {
@@ -89,7 +89,7 @@ impl Pack {
         Ok((self.piece.split().freeze(), true))
     }
 
-    /// Returns what is to be packed next: below a directory what the walk finds, or else another one that is wanted.
+    /// Returns the next file or directory: from the walk of a directory, otherwise from `wanted`.
     async fn next_status(&mut self) -> io::Result<Option<FileStatus>> {
         if let Some(walk) = &mut self.walk {
             if let Some(status) = walk.next().await {
@@ -144,7 +144,7 @@ fn header_of(name: &str, status: &FileStatus, len: u64) -> io::Result<Vec<u8>> {
     header.set_mode(u32::from(status.permission));
     header.set_mtime(status.modified_ms / 1000);
     header.set_size(len);
-    // A name that is too long stays out; whoever unpacks it owns it.
+    // The header has no room for a longer name. Then the user who unpacks the archive owns the file.
     _ = header.set_username(&status.owner);
     _ = header.set_groupname(&status.group);
     let mut archive = Builder::new(Vec::new());

@@ -6,13 +6,13 @@ use bytes::Bytes;
 use std::io;
 use tar::{EntryType, Header, PaxExtensions};
 
-/// Bytes of a block, of which an archive is made.
+/// Bytes of a block. An archive consists of blocks.
 const BLOCK: usize = 512;
 /// Bytes of a name. HDFS takes paths of 8,000 characters.
 const NAME_MAX: u64 = 64 << 10;
 /// Bytes of the PAX header of an entry, which may hold the attributes of a file.
 const PAX_MAX: u64 = 1 << 20;
-/// Where the header of a sparse entry, and each block that continues its map, says whether another one follows.
+/// Offsets of the flag that says that the map of a sparse entry continues: in the header, and in the blocks of the map.
 const SPARSE_HEAD_MORE: usize = 482;
 const SPARSE_BLOCK_MORE: usize = 504;
 
@@ -34,7 +34,7 @@ pub(super) struct TarEntry {
     pub(super) is_sparse: bool,
 }
 
-/// What the headers before an entry's own say of the entry.
+/// Properties of an entry from the headers before its own.
 #[derive(Default)]
 struct Extensions {
     name: Option<String>,
@@ -47,10 +47,10 @@ impl TarReader {
         Self { body, left: 0, padding: 0 }
     }
 
-    /// Returns the next entry, or `None` at the end of the archive. What was not read of the entry before is passed over.
+    /// Returns the next entry, or `None` at the end of the archive. Skips unread data of the previous entry.
     ///
     /// # Errors
-    /// Fails if the body is no archive, breaks off, or has a longer name or PAX header than this reader keeps.
+    /// Fails if the body is not an archive, breaks off, or has a longer name or PAX header than this reader keeps.
     pub(super) async fn next(&mut self) -> Result<Option<TarEntry>, Failure> {
         let mut extensions = Extensions::default();
         loop {
@@ -166,7 +166,7 @@ impl Extensions {
                 b"path" => self.name = Some(text(record.value_bytes())),
                 b"size" => {
                     let len = record.value().ok().and_then(|len| len.parse().ok());
-                    self.len = Some(len.ok_or_else(|| malformed("a size is no number"))?);
+                    self.len = Some(len.ok_or_else(|| malformed("a size is not a number"))?);
                 }
                 key => self.is_sparse |= key.starts_with(b"GNU.sparse."),
             }

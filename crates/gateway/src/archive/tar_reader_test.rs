@@ -16,7 +16,7 @@ fn reader(archive: &[u8], piece_len: usize) -> TarReader {
     TarReader::of(BodyReader::of(Body::from_stream(pieces)))
 }
 
-/// The header of an entry, with a sum that fits.
+/// Creates the header of an entry, with the right checksum.
 fn header_of(kind: EntryType, len: u64) -> Header {
     let mut header = Header::new_gnu();
     header.set_entry_type(kind);
@@ -53,7 +53,7 @@ async fn long_names_and_pax_headers_were_kept_however_long_they_were() {
 
 #[tokio::test]
 async fn a_sparse_entry_became_as_many_zeros_as_its_header_said() {
-    // 512 bytes of data at the end of 4 GiB, with a map that goes on in another block.
+    // 512 bytes of data at the end of 4 GiB. The map continues in another block.
     let mut header = header_of(EntryType::GNUSparse, 512);
     header.as_gnu_mut().unwrap().isextended[0] = 1;
     header.as_gnu_mut().unwrap().realsize = *b"40000000000\0";

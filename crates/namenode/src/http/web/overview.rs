@@ -17,7 +17,7 @@ fn check_of_all(core: &Core) -> String {
     format!("/fsck?path=/&ugi={superuser}")
 }
 
-/// What is done from here. The paths are fixed, and the name of the superuser is encoded: nothing in them is HTML.
+/// Returns the buttons of the page. Their paths are fixed, and the name of the superuser is encoded, so that nothing in them is HTML.
 fn actions(core: &Core) -> String {
     let check = check_of_all(core).replace('&', "&amp;");
     // DataNodes in the same process are in one picture; others have heat maps on their own ports.
