@@ -13,6 +13,8 @@ pub(crate) struct JournalOptions {
     pub(crate) op_size_max: usize,
     /// Bytes of edits kept in memory for those who follow; none: nothing is kept.
     pub(crate) cache_capacity: Option<usize>,
+    /// Whether a NameNode may format a journal that has edits.
+    pub(crate) format_over_data: bool,
 }
 
 /// Who sends a call, and which one it is (`RequestInfoProto`).

@@ -7,22 +7,17 @@ use std::time::Duration;
 use zerohop_daemon::storage::FileError;
 use zerohop_quorum::fetch_segment;
 
-/// Where a segment can be fetched from.
-pub(crate) trait Source {
-    /// Writes the segment into a file, which is durable when this returns.
-    fn fetch(&self, to: &Path) -> Result<()>;
-}
-
-/// `/getJournal` of another JournalNode.
+/// `/getJournal` of another JournalNode. No thread of a journal fetches: a writer must not wait for a download.
 #[derive(Clone, Debug)]
 pub(crate) struct HttpSource {
     pub(crate) url: String,
-    /// `dfs.edit.log.transfer.timeout`; see [`fetch_segment`].
+    /// See [`fetch_segment`].
     pub(crate) timeout: Duration,
 }
 
-impl Source for HttpSource {
-    fn fetch(&self, to: &Path) -> Result<()> {
+impl HttpSource {
+    /// Writes the segment into a file, which is durable when this returns. Blocks.
+    pub(crate) fn fetch(&self, to: &Path) -> Result<()> {
         tracing::info!("fetching {} to {}", self.url, to.display());
         let mut file = File::create(to).map_err(FileError::new("create", to))?;
         fetch_segment(&self.url, &mut file, self.timeout).map_err(Error::Download)?;

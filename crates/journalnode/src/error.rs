@@ -75,6 +75,32 @@ pub enum Error {
     /// The directory holds what formatting would destroy.
     #[error("Directory {} is in an inconsistent state: Can't format the storage directory because the current directory is not empty.", .0.display())]
     NotEmpty(PathBuf),
+    /// The journal has edits, and the operator of this JournalNode has not allowed to format it.
+    #[error(
+        "{} has edits, and this JournalNode does not let a NameNode format them away: to destroy them, start it with \
+         zerohop.journalnode.format.over.data=true, or stop it and move the directory elsewhere",
+        .0.display()
+    )]
+    HoldsEdits(PathBuf),
+    /// There are as many journals as the configuration allows.
+    #[error(
+        "there are {max} journals already: raise zerohop.journalnode.journals.max for more, or remove directories of journals that are not used"
+    )]
+    TooManyJournals {
+        /// `zerohop.journalnode.journals.max`
+        max: usize,
+    },
+    /// A call without an epoch comes from another process than the one that was promised an epoch.
+    #[error(
+        "discardSegments comes from another process than the one that was promised an epoch ; journal id: {journal}"
+    )]
+    NotThePromised {
+        /// The journal's id.
+        journal: String,
+    },
+    /// The caller's host is none of the configured NameNodes and JournalNodes.
+    #[error("{0}")]
+    ForeignHost(String),
     /// Transactions are asked for that this journal has not seen.
     #[error(
         "Highest txn ID available in the journal is {highest}, but requested txns starting at {since}."
@@ -126,7 +152,8 @@ impl Error {
             Self::NotCached(_) => JavaException::CacheMiss,
             Self::WouldLose(_) => JavaException::Assertion,
             Self::BadJournalId(_) | Self::BadRequest(_) => JavaException::IllegalArgument,
-            Self::NotEmpty(_) => JavaException::InconsistentFsState,
+            Self::NotEmpty(_) | Self::HoldsEdits(_) => JavaException::InconsistentFsState,
+            Self::ForeignHost(_) => JavaException::AccessControl,
             _ => JavaException::Io,
         };
         class.with(self.to_string())

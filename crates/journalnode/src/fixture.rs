@@ -24,8 +24,12 @@ pub(crate) fn info() -> StorageInfo {
     StorageInfo { namespace_id: 7, cluster_id: "CID-x".to_owned(), c_time_ms: 5, layout: -67 }
 }
 
-pub(crate) const OPTIONS: JournalOptions =
-    JournalOptions { mode: 0o700, op_size_max: 1 << 20, cache_capacity: Some(1 << 20) };
+pub(crate) const OPTIONS: JournalOptions = JournalOptions {
+    mode: 0o700,
+    op_size_max: 1 << 20,
+    cache_capacity: Some(1 << 20),
+    format_over_data: false,
+};
 
 /// Opens the journal of a directory.
 pub(crate) fn open(root: &Path) -> Journal {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use tokio_util::io::ReaderStream;
 use zerohop_conf::Conf;
 use zerohop_daemon::http::{
-    HandlerThreads, Health, Page, QueryValues, StandardPages, standard_pages,
+    HandlerThreads, Health, Page, QueryValues, RemoteAddress, StandardPages, standard_pages,
 };
 use zerohop_daemon::metrics::Record;
 use zerohop_journal::segment::{self, SegmentFile, SegmentKind};
@@ -68,8 +68,17 @@ impl StandardPages for Shown {
 }
 
 /// A segment's file as it is, padding included (`GetJournalEditServlet`).
-async fn get_journal(State(pages): State<Pages>, query: QueryValues) -> Response {
+async fn get_journal(
+    State(pages): State<Pages>,
+    RemoteAddress(remote): RemoteAddress,
+    query: QueryValues,
+) -> Response {
     let Pages { shown, threads } = pages;
+    if let Err(refusal) = shown.hosts.check(remote.ip()).await {
+        let text =
+            format!("Only Namenode and another JournalNode may access this servlet: {refusal}\n");
+        return Page::text(text).with_status(StatusCode::FORBIDDEN).into_response();
+    }
     let opened = threads.run(move || open_segment(&shown.journals, &query)).await;
     let (file, name, length) = match opened {
         Ok(Ok(opened)) => opened,

@@ -11,7 +11,6 @@
 use crate::accepted::Accepted;
 use crate::cache::EditsCache;
 use crate::calls::{JournalOptions, Manifest, Prepared, RequestInfo, Write};
-use crate::download::Source;
 use crate::epochs::Epochs;
 use crate::error::{Error, Result};
 use crate::open_segment::OpenSegment;
@@ -20,7 +19,7 @@ use crate::segments::{SegmentState, Segments};
 use crate::status::JournalStatus;
 use crate::storage::{JournalStorage, StorageInfo};
 use bytes::Bytes;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zerohop_journal::layout::LayoutVersion;
 use zerohop_journal::segment::{self, SegmentKind, SegmentWriter};
@@ -39,6 +38,9 @@ pub(crate) struct Journal {
     highest: u64,
     cache: Option<EditsCache>,
     status: Arc<JournalStatus>,
+    may_format_over_data: bool,
+    /// The process that was promised an epoch last: its client id.
+    promised_to: Option<[u8; 16]>,
 }
 
 impl Journal {
@@ -54,8 +56,18 @@ impl Journal {
         let cache =
             options.cache_capacity.map(|capacity| EditsCache::new(capacity, options.op_size_max));
         let id = id.to_owned();
-        let mut journal =
-            Self { id, storage, segments, epochs: None, open: None, highest: 0, cache, status };
+        let mut journal = Self {
+            id,
+            storage,
+            segments,
+            epochs: None,
+            open: None,
+            highest: 0,
+            cache,
+            status,
+            may_format_over_data: options.format_over_data,
+            promised_to: None,
+        };
         journal.load()?;
         Ok(journal)
     }
@@ -85,8 +97,16 @@ impl Journal {
         );
     }
 
-    /// Empties the journal for a name space; what it holds is only destroyed by `force`.
+    /// Empties the journal for a name space; what it holds is only destroyed by `force`, and edits only where the operator allowed it.
     pub(crate) fn format(&mut self, info: StorageInfo, force: bool) -> Result<()> {
+        let current = self.storage.current();
+        if force
+            && !self.may_format_over_data
+            && current.is_dir()
+            && !self.segments.list()?.is_empty()
+        {
+            return Err(Error::HoldsEdits(current));
+        }
         tracing::info!("formatting the journal {} for {}", self.id, info.to_colon_separated());
         self.open = None;
         self.epochs = None;
@@ -109,9 +129,7 @@ impl Journal {
             return Err(Error::EpochNotNew { epoch, promised, journal: self.id.clone() });
         }
         self.epochs_mut()?.promise(epoch)?;
-        if let Some(open) = self.open.take() {
-            open.close(&self.segments);
-        }
+        self.close_segment();
         // What the writer before has sent may be replaced by the recovery.
         self.clear_cache();
         self.report();
@@ -191,6 +209,7 @@ impl Journal {
             return Err(error.into());
         }
         open.next = TxId(last.0 + 1);
+        open.is_unsynced = true;
         let layout = open.layout;
         let (first, last) = (write.first.0 as u64, last.0 as u64);
         if let Some(cache) = &mut self.cache {
@@ -206,7 +225,11 @@ impl Journal {
 
     fn sync(&mut self) -> Result<()> {
         match &mut self.open {
-            Some(open) => Ok(self.status.synced(|| open.writer.sync())?),
+            Some(open) => {
+                self.status.synced(|| open.writer.sync())?;
+                open.is_unsynced = false;
+                Ok(())
+            }
             None => Err(Error::OutOfSync("the segment was closed before it was synced".to_owned())),
         }
     }
@@ -235,7 +258,7 @@ impl Journal {
         let mut writer = SegmentWriter::create(&path, LayoutVersion(layout))?;
         writer.sync()?;
         segment::sync_dir(&self.storage.current())?;
-        self.open = Some(OpenSegment { first, next: first, layout, writer });
+        self.open = Some(OpenSegment { first, next: first, layout, writer, is_unsynced: false });
         self.report();
         Ok(())
     }
@@ -356,7 +379,7 @@ impl Journal {
         first: TxId,
     ) -> Result<Prepared> {
         self.check(request)?;
-        self.open = None;
+        self.close_segment();
         let (accepted, state) = self.recovery()?.prepare(first)?;
         let epochs = self.epochs()?;
         Ok(Prepared {
@@ -367,16 +390,34 @@ impl Journal {
         })
     }
 
-    /// Accepts the state of a segment that a recovery decided, and fetches the segment from `source` where it differs here.
-    pub(crate) fn accept_recovery(
+    /// Begins to accept the state of a segment that a recovery decided. Returns where the segment is to be fetched to, or `None` if it is
+    /// here already. [`Self::finish_accept`] follows; other calls may come in between.
+    pub(crate) fn begin_accept(
         &mut self,
         request: RequestInfo,
         state: SegmentState,
-        source: &dyn Source,
-    ) -> Result<()> {
+    ) -> Result<Option<PathBuf>> {
         self.check(request)?;
-        self.open = None;
-        if let Some(replaced) = self.recovery()?.accept(request.epoch, state, source)? {
+        self.close_segment();
+        let differs = self.recovery()?.must_fetch(request.epoch, state)?;
+        differs.then(|| self.storage.fetched_for(state.first, request)).transpose()
+    }
+
+    /// Accepts the state; `fetched` is the segment if it had to be fetched.
+    ///
+    /// # Errors
+    /// [`Error::Fenced`] if another writer was promised an epoch since the beginning.
+    pub(crate) fn finish_accept(
+        &mut self,
+        epoch: u64,
+        state: SegmentState,
+        fetched: Option<&Path>,
+    ) -> Result<()> {
+        let promised = self.promised()?;
+        if epoch != promised {
+            return Err(Error::Fenced { epoch, promised, journal: self.id.clone() });
+        }
+        if let Some(replaced) = self.recovery()?.accept(epoch, state, fetched)? {
             self.set_highest_after(replaced.before, state);
         }
         self.report();
@@ -399,6 +440,13 @@ impl Journal {
             _ => self.highest = self.highest.max(last),
         }
         self.clear_cache();
+    }
+
+    /// Ends the writing of the open segment, which stays in progress.
+    fn close_segment(&mut self) {
+        if let Some(open) = self.open.take() {
+            open.close(&self.segments);
+        }
     }
 
     fn clear_cache(&mut self) {
@@ -460,9 +508,22 @@ impl Journal {
         self.load()
     }
 
-    /// Takes transactions from `first` on out of use.
-    pub(crate) fn discard_from(&mut self, first: TxId) -> Result<()> {
+    /// Takes transactions from `first` on out of use for the writer of `request`.
+    pub(crate) fn discard_from(&mut self, request: RequestInfo, first: TxId) -> Result<()> {
+        self.check(request)?;
+        self.discard(first)
+    }
+
+    /// The same for an Apache NameNode, whose call carries no epoch: it must come from the process that was promised one last.
+    pub(crate) fn discard_for(&mut self, client: Option<[u8; 16]>, first: TxId) -> Result<()> {
         self.epochs()?;
+        if client.is_none() || client != self.promised_to {
+            return Err(Error::NotThePromised { journal: self.id.clone() });
+        }
+        self.discard(first)
+    }
+
+    fn discard(&mut self, first: TxId) -> Result<()> {
         self.open = None;
         // Else a standby would read there what is given up.
         self.clear_cache();
@@ -471,6 +532,11 @@ impl Journal {
         self.segments.discard_from(first)?;
         self.epochs_mut()?.committed.set((first.0 - 1).max(0) as u64)?;
         self.load()
+    }
+
+    /// Notes which process was promised the current epoch.
+    pub(crate) fn promised_to(&mut self, client: Option<[u8; 16]>) {
+        self.promised_to = client;
     }
 
     fn own_info(&self) -> Result<&StorageInfo> {

@@ -1,6 +1,6 @@
 //! What a journal promises to writers: given what happened, when a call comes, then this.
 
-use crate::download::Source;
+use crate::calls::RequestInfo;
 use crate::error::{Error, Result};
 use crate::fixture::{Caller, info, open, records};
 use crate::journal::Journal;
@@ -50,20 +50,24 @@ impl Other {
     }
 }
 
-impl Source for Other {
-    fn fetch(&self, to: &Path) -> Result<()> {
+impl Other {
+    fn fetch(&self, to: &Path) {
         std::fs::write(to, &self.0).unwrap();
-        Ok(())
     }
 }
 
-/// Must not be asked.
-struct NoSource;
-
-impl Source for NoSource {
-    fn fetch(&self, _: &Path) -> Result<()> {
-        panic!("a segment that is here already was fetched");
+/// A recovery's acceptance with the segment of `source`, of which nothing is fetched if the right one is here already.
+fn accept(
+    journal: &mut Journal,
+    request: RequestInfo,
+    state: SegmentState,
+    source: Option<&Other>,
+) -> Result<()> {
+    let to = journal.begin_accept(request, state)?;
+    if let Some(to) = &to {
+        source.expect("a segment that is here already was fetched").fetch(to);
     }
+    journal.finish_accept(request.epoch, state, to.as_deref())
 }
 
 fn state(first: i64, last: i64, in_progress: bool) -> SegmentState {
@@ -86,9 +90,8 @@ fn formatting_destroys_nothing_without_force() {
     let (_directory, mut journal, _) = written_to(3);
     assert!(matches!(journal.format(info(), false), Err(Error::NotEmpty(_))));
     assert_eq!(journal.promised().unwrap(), 1, "it goes on as before");
-    journal.format(info(), true).unwrap();
-    assert_eq!(journal.promised().unwrap(), 0);
-    assert!(journal.manifest(TxId(0), true).unwrap().segments.is_empty());
+    assert!(matches!(journal.format(info(), true), Err(Error::HoldsEdits(_))));
+    assert_eq!(journal.promised().unwrap(), 1);
 }
 
 #[test]
@@ -211,7 +214,7 @@ fn a_recovery_takes_what_is_here_if_it_is_what_was_decided() {
     let prepared = journal.prepare_recovery(second.request(), TxId(1)).unwrap();
     assert_eq!(prepared.state, Some(state(1, 3, true)));
     assert_eq!((prepared.accepted_in, prepared.last_writer), (None, 1));
-    journal.accept_recovery(second.request(), state(1, 3, true), &NoSource).unwrap();
+    accept(&mut journal, second.request(), state(1, 3, true), None).unwrap();
     let again = journal.prepare_recovery(second.request(), TxId(1)).unwrap();
     assert_eq!((again.state, again.accepted_in), (Some(state(1, 3, true)), Some(2)));
     journal.finalize(second.request(), TxId(1), TxId(3)).unwrap();
@@ -228,7 +231,7 @@ fn a_recovery_fetches_what_is_longer_shorter_or_missing_here() {
         journal.prepare_recovery(second.request(), TxId(1)).unwrap();
         let decision = state(1, decided, true);
         let source = Other::with(1, decided as u64);
-        journal.accept_recovery(second.request(), decision, &source).unwrap();
+        accept(&mut journal, second.request(), decision, Some(&source)).unwrap();
         drop(journal);
         let mut journal = open(directory.path());
         let prepared = journal.prepare_recovery(second.request(), TxId(1)).unwrap();
@@ -244,10 +247,11 @@ fn a_fetched_segment_that_is_not_what_was_decided_is_refused() {
     let (directory, mut journal, _) = written_to(3);
     journal.new_epoch(&info(), 2).unwrap();
     let mut second = Caller::new(2);
-    let refused = journal.accept_recovery(second.request(), state(1, 6, true), &Other::with(1, 5));
+    let refused =
+        accept(&mut journal, second.request(), state(1, 6, true), Some(&Other::with(1, 5)));
     assert!(matches!(refused, Err(Error::OutOfSync(_))), "{refused:?}");
     let garbage = Other(b"garbage".to_vec());
-    journal.accept_recovery(second.request(), state(1, 6, true), &garbage).unwrap_err();
+    accept(&mut journal, second.request(), state(1, 6, true), Some(&garbage)).unwrap_err();
     let left = std::fs::read_dir(directory.path().join("current")).unwrap();
     let names: Vec<_> =
         left.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -263,7 +267,7 @@ fn a_crash_between_accepting_and_replacing_is_made_good() {
     let (directory, mut journal, _) = written_to(3);
     journal.new_epoch(&info(), 2).unwrap();
     let mut second = Caller::new(2);
-    journal.accept_recovery(second.request(), state(1, 5, true), &Other::with(1, 5)).unwrap();
+    accept(&mut journal, second.request(), state(1, 5, true), Some(&Other::with(1, 5))).unwrap();
     drop(journal);
     // As it was when the decision was written down and the segment not put in place yet.
     let current = directory.path().join("current");
@@ -283,11 +287,13 @@ fn a_recovery_never_takes_back_what_is_committed_or_finalized() {
     journal.check(request).unwrap();
     journal.new_epoch(&info(), 2).unwrap();
     let mut second = Caller::new(2);
-    let shorter = journal.accept_recovery(second.request(), state(1, 4, true), &Other::with(1, 4));
+    let shorter =
+        accept(&mut journal, second.request(), state(1, 4, true), Some(&Other::with(1, 4)));
     assert!(matches!(shorter, Err(Error::WouldLose(_))), "{shorter:?}");
-    journal.accept_recovery(second.request(), state(1, 5, true), &NoSource).unwrap();
+    accept(&mut journal, second.request(), state(1, 5, true), None).unwrap();
     journal.finalize(second.request(), TxId(1), TxId(5)).unwrap();
-    let longer = journal.accept_recovery(second.request(), state(1, 6, true), &Other::with(1, 6));
+    let longer =
+        accept(&mut journal, second.request(), state(1, 6, true), Some(&Other::with(1, 6)));
     assert!(matches!(longer, Err(Error::WouldLose(_))), "{longer:?}");
 }
 
@@ -302,7 +308,7 @@ fn what_a_replaced_writer_left_is_neither_finalized_nor_read_without_a_recovery(
     assert_eq!(journal.manifest(TxId(0), true).unwrap().segments, []);
     assert!(journal.edits(1, 10).is_err(), "not out of memory either");
     journal.prepare_recovery(second.request(), TxId(1)).unwrap();
-    journal.accept_recovery(second.request(), state(1, 3, true), &NoSource).unwrap();
+    accept(&mut journal, second.request(), state(1, 3, true), None).unwrap();
     journal.finalize(second.request(), TxId(1), TxId(3)).unwrap();
 }
 
@@ -324,7 +330,7 @@ fn a_missing_segment_is_only_added_when_it_is_committed_and_whole() {
     journal.finalize(writer.request(), TxId(1), TxId(3)).unwrap();
     let fetched = directory.path().join("fetched");
     let add = |journal: &mut Journal, first, last| {
-        Other::with(first as u64, last as u64).fetch(&fetched).unwrap();
+        Other::with(first as u64, last as u64).fetch(&fetched);
         journal.add_fetched(&fetched, TxId(first), TxId(last)).unwrap()
     };
     assert!(!add(&mut journal, 4, 6), "nobody said that 6 is committed");
@@ -354,10 +360,10 @@ fn what_a_crash_left_of_a_segment_kept_the_whole_one_out() {
     journal.check(request).unwrap();
     let fetched = directory.path().join("fetched");
     for (first, last) in [(6, 8), (1, 5)] {
-        Other::with(first as u64, last as u64).fetch(&fetched).unwrap();
+        Other::with(first as u64, last as u64).fetch(&fetched);
         assert!(journal.add_fetched(&fetched, TxId(first), TxId(last)).unwrap(), "{first}");
     }
-    Other::with(9, 9).fetch(&fetched).unwrap();
+    Other::with(9, 9).fetch(&fetched);
     assert!(!journal.add_fetched(&fetched, TxId(9), TxId(9)).unwrap(), "it is being written");
     let whole = [state(1, 5, false), state(6, 8, false)];
     assert_eq!(journal.manifest(TxId(0), false).unwrap().segments, whole);
@@ -376,7 +382,7 @@ fn a_directory_with_nothing_but_version_takes_part_again() {
     let mut writer = Caller::new(2);
     let prepared = journal.prepare_recovery(writer.request(), TxId(1)).unwrap();
     assert_eq!(prepared.state, None);
-    journal.accept_recovery(writer.request(), state(1, 3, true), &Other::with(1, 3)).unwrap();
+    accept(&mut journal, writer.request(), state(1, 3, true), Some(&Other::with(1, 3))).unwrap();
     journal.finalize(writer.request(), TxId(1), TxId(3)).unwrap();
     journal.start_segment(writer.request(), TxId(4), LAYOUT).unwrap();
     write(&mut journal, &mut writer, 4, 4, 4).unwrap();
@@ -413,8 +419,8 @@ fn transactions_that_a_rollback_discards_are_gone() {
     journal.start_segment(writer.request(), TxId(4), LAYOUT).unwrap();
     write(&mut journal, &mut writer, 4, 4, 5).unwrap();
     journal.finalize(writer.request(), TxId(4), TxId(5)).unwrap();
-    assert!(matches!(journal.discard_from(TxId(2)), Err(Error::BadRequest(_))));
-    journal.discard_from(TxId(4)).unwrap();
+    assert!(matches!(journal.discard_from(writer.request(), TxId(2)), Err(Error::BadRequest(_))));
+    journal.discard_from(writer.request(), TxId(4)).unwrap();
     let manifest = journal.manifest(TxId(0), true).unwrap();
     assert_eq!((manifest.segments, manifest.committed), (vec![state(1, 3, false)], Some(3)));
 }
@@ -425,8 +431,8 @@ fn what_was_accepted_for_a_discarded_segment_stayed() {
     let (_directory, mut journal, _) = written_to(3);
     journal.new_epoch(&info(), 2).unwrap();
     let mut second = Caller::new(2);
-    journal.accept_recovery(second.request(), state(1, 3, true), &NoSource).unwrap();
-    journal.discard_from(TxId(1)).unwrap();
+    accept(&mut journal, second.request(), state(1, 3, true), None).unwrap();
+    journal.discard_from(second.request(), TxId(1)).unwrap();
     journal.new_epoch(&info(), 3).unwrap();
     let mut third = Caller::new(3);
     let prepared = journal.prepare_recovery(third.request(), TxId(1)).unwrap();
@@ -448,7 +454,7 @@ fn a_torn_record_at_the_end_of_a_segment_is_cut_off() {
     let mut second = Caller::new(2);
     let prepared = journal.prepare_recovery(second.request(), TxId(1)).unwrap();
     assert_eq!(prepared.state, Some(state(1, 3, true)));
-    journal.accept_recovery(second.request(), state(1, 3, true), &NoSource).unwrap();
+    accept(&mut journal, second.request(), state(1, 3, true), None).unwrap();
     journal.finalize(second.request(), TxId(1), TxId(3)).unwrap();
     let finalized = current.join("edits_0000000000000000001-0000000000000000003");
     assert_eq!(std::fs::read(finalized).unwrap(), Other::with(1, 3).0);

@@ -104,6 +104,9 @@ impl Journals {
         let open = open.as_mut().ok_or(Error::Stopping)?;
         match open.get(id) {
             Some(journal) => Ok(Arc::clone(journal)),
+            None if open.len() >= self.settings.journals_max => {
+                Err(Error::TooManyJournals { max: self.settings.journals_max })
+            }
             None => self.start(open, id, &self.settings.root(id, service)),
         }
     }

@@ -10,6 +10,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests measure and wait"))]
 
 mod accepted;
+mod allowed_hosts;
 mod cache;
 mod calls;
 mod download;
@@ -35,6 +36,8 @@ mod shown;
 mod status;
 mod storage;
 mod sync;
+#[cfg(test)]
+mod takeover_test;
 mod web;
 mod worker;
 

@@ -1,5 +1,6 @@
 //! A JournalNode as its owner sees it: start, addresses, stop.
 
+use crate::allowed_hosts::AllowedHosts;
 use crate::http;
 use crate::journals::Journals;
 use crate::rpc::{Calls, HttpAddress, InterQJournalProtocol, QJournalProtocol};
@@ -55,6 +56,10 @@ impl JournalNode {
     pub async fn start(conf: Arc<Conf>) -> Result<Self, Error> {
         check_protections(&conf, Role::JournalNode)?;
         let settings = Settings::from_conf(&conf)?;
+        let hosts = AllowedHosts::from_conf(&conf)?;
+        if let Some(advice) = hosts.advice() {
+            tracing::warn!("{advice}");
+        }
         let interval = settings.sync_interval;
         let rpc_bind = rpc_address(&conf)?;
         let http_bind = address(
@@ -82,13 +87,15 @@ impl JournalNode {
 
         let url = format!("http://{}:{}", shown_host(http), http.port());
         let address = Arc::new(HttpAddress { port: http.port(), url });
-        let calls = Calls { journals: Arc::clone(&journals), http: address };
+        let calls =
+            Calls { journals: Arc::clone(&journals), hosts: Arc::clone(&hosts), http: address };
         rpc.register(Arc::new(QJournalProtocol(calls.clone())));
         rpc.register(Arc::new(InterQJournalProtocol(calls)));
         let started_ms = clock::wall().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         let shown = Shown {
             conf: Arc::clone(&conf),
             journals: Arc::clone(&journals),
+            hosts,
             rpc: rpc.local_addr(),
             started_ms: started_ms as u64,
             calls: rpc.activity(),

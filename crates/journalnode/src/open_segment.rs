@@ -13,13 +13,15 @@ pub(crate) struct OpenSegment {
     pub(crate) next: TxId,
     pub(crate) layout: i32,
     pub(crate) writer: SegmentWriter,
+    /// The writer has records that are not synced: a majority had them before.
+    pub(crate) is_unsynced: bool,
 }
 
 impl OpenSegment {
     /// Its writer is fenced. What was written here and synced is not read again: two million edits took a second, in which no NameNode
     /// was active.
-    pub(crate) fn close(self, segments: &Segments) {
-        if self.next == self.first {
+    pub(crate) fn close(mut self, segments: &Segments) {
+        if self.next == self.first || (self.is_unsynced && self.writer.sync().is_err()) {
             return;
         }
         let scan = Scan {

@@ -1,6 +1,6 @@
 //! Which JournalNodes of an address are others.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
 /// The JournalNodes of a journal but the one that listens at `own`.
 pub(crate) fn others(nodes: &[String], own: SocketAddr) -> Vec<String> {
@@ -13,7 +13,11 @@ fn is_own(node: &str, own: SocketAddr) -> bool {
     addresses.into_iter().any(|address| {
         address.port() == own.port()
             && (address.ip() == own.ip()
-                || own.ip().is_unspecified()
-                    && std::net::UdpSocket::bind((address.ip(), 0)).is_ok())
+                || own.ip().is_unspecified() && is_own_address(address.ip()))
     })
+}
+
+/// Whether an address is one of this machine's.
+pub(crate) fn is_own_address(address: IpAddr) -> bool {
+    std::net::UdpSocket::bind((address, 0)).is_ok()
 }

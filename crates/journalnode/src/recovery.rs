@@ -1,10 +1,10 @@
 //! The recovery of a segment that its writer left in progress, as one JournalNode takes part in it.
 
 use crate::accepted::Accepted;
-use crate::download::Source;
 use crate::error::{Error, Result};
 use crate::segments::{SegmentState, Segments};
 use crate::storage::JournalStorage;
+use std::path::Path;
 use zerohop_journal::segment::{self, SegmentKind};
 use zerohop_wire::TxId;
 
@@ -86,7 +86,13 @@ impl SegmentRecovery<'_> {
         }
     }
 
-    /// Accepts the state that a recovery of `epoch` decided; the segment is fetched from `source` where it differs here.
+    /// Returns `true` if the segment must be fetched before the state that a recovery of `epoch` decided can be accepted.
+    pub(crate) fn must_fetch(&self, epoch: u64, state: SegmentState) -> Result<bool> {
+        let here = self.check_acceptable(epoch, state)?;
+        Ok(here.is_none_or(|here| here.last != state.last))
+    }
+
+    /// Accepts the state that a recovery of `epoch` decided. `fetched` takes the segment's place if what is here differs.
     ///
     /// What was accepted is written down after the segment was fetched and before it replaces what is here: a crash in between
     /// leaves either nothing, or enough for [`Self::prepare`] to go on.
@@ -94,16 +100,40 @@ impl SegmentRecovery<'_> {
         &self,
         epoch: u64,
         state: SegmentState,
-        source: &dyn Source,
+        fetched: Option<&Path>,
     ) -> Result<Option<Replaced>> {
+        let here = self.check_acceptable(epoch, state)?;
+        let to = self.storage.fetched_by(state.first, epoch);
+        let differs = here.is_none_or(|here| here.last != state.last);
+        match fetched {
+            Some(fetched) if differs => {
+                self.check_fetched(fetched, state)?;
+                segment::rename(fetched, &to)?;
+            }
+            None if differs => {
+                return Err(Error::OutOfSync(format!(
+                    "segment {} is another one than when its recovery began ; journal id: {}",
+                    state.first, self.journal
+                )));
+            }
+            _ => self.segments.make_durable(state.first)?,
+        }
+        Accepted { state, epoch }.write(&self.storage.paxos_file(state.first))?;
+        if differs {
+            segment::rename(&to, &self.storage.in_progress(state.first))?;
+        }
+        Ok(differs.then_some(Replaced { before: here }))
+    }
+
+    /// That a recovery of `epoch` may give the segment this state. Returns what is here of the segment.
+    fn check_acceptable(&self, epoch: u64, state: SegmentState) -> Result<Option<SegmentState>> {
         if state.first.0 <= 0 || state.last < state.first {
             return Err(Error::BadRequest(format!(
                 "bad recovery state for segment {}: it ends with {} ; journal id: {}",
                 state.first, state.last, self.journal
             )));
         }
-        let paxos_file = self.storage.paxos_file(state.first);
-        if let Some(old) = Accepted::read(&paxos_file, state.first)?
+        if let Some(old) = Accepted::read(&self.storage.paxos_file(state.first), state.first)?
             && old.epoch > epoch
         {
             return Err(Error::WouldLose(format!(
@@ -112,18 +142,10 @@ impl SegmentRecovery<'_> {
             )));
         }
         let here = self.segments.state(state.first)?;
-        let differs = here.is_none_or(|here| here.last != state.last);
-        if differs {
+        if here.is_none_or(|here| here.last != state.last) {
             self.check_replaceable(here, state)?;
-            self.fetch(epoch, state, source)?;
         }
-        Accepted { state, epoch }.write(&paxos_file)?;
-        if !differs {
-            return Ok(None);
-        }
-        let fetched = self.storage.fetched_by(state.first, epoch);
-        segment::rename(&fetched, &self.storage.in_progress(state.first))?;
-        Ok(Some(Replaced { before: here }))
+        Ok(here)
     }
 
     /// That putting a segment in another's place loses nothing that a majority has.
@@ -147,11 +169,12 @@ impl SegmentRecovery<'_> {
         Ok(())
     }
 
-    fn fetch(&self, epoch: u64, state: SegmentState, source: &dyn Source) -> Result<()> {
-        let to = self.storage.fetched_by(state.first, epoch);
-        let fetched = source.fetch(&to).and_then(|()| self.segments.scan(&to));
-        let result = fetched.and_then(|scan| match scan {
-            Some(scan) if (scan.first, scan.last) == (Some(state.first), Some(state.last)) => Ok(()),
+    /// That a file that was fetched holds the segment up to the last transaction of `state`.
+    fn check_fetched(&self, fetched: &Path, state: SegmentState) -> Result<()> {
+        match self.segments.scan(fetched)? {
+            Some(scan) if (scan.first, scan.last) == (Some(state.first), Some(state.last)) => {
+                Ok(())
+            }
             scan => Err(Error::OutOfSync(format!(
                 "the segment {} that was fetched ends with transaction {:?} in place of {} ; journal id: {}",
                 state.first,
@@ -159,10 +182,6 @@ impl SegmentRecovery<'_> {
                 state.last,
                 self.journal
             ))),
-        });
-        if result.is_err() {
-            let _ = std::fs::remove_file(&to);
         }
-        result
     }
 }

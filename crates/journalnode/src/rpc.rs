@@ -1,5 +1,6 @@
 //! `QJournalProtocol`, which NameNodes speak, and `InterQJournalProtocol`, which other JournalNodes speak.
 
+use crate::allowed_hosts::AllowedHosts;
 use crate::calls::{Manifest, RequestInfo, Write};
 use crate::download::HttpSource;
 use crate::error::{Error, Result};
@@ -9,6 +10,7 @@ use crate::segments::SegmentState;
 use crate::storage::StorageInfo;
 use bytes::Bytes;
 use prost::Message;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use zerohop_proto::Checked;
 use zerohop_proto::hdfs::qjournal::*;
@@ -27,6 +29,7 @@ pub(crate) const VERSION: u64 = 1;
 #[derive(Clone)]
 pub(crate) struct Calls {
     pub(crate) journals: Arc<Journals>,
+    pub(crate) hosts: Arc<AllowedHosts>,
     /// Where `/getJournal` is, for those who fetch segments.
     pub(crate) http: Arc<HttpAddress>,
 }
@@ -54,11 +57,12 @@ impl RpcService for InterQJournalProtocol {
         VERSION
     }
 
-    fn call(self: Arc<Self>, _: CallContext, method: &str, param: Bytes) -> Reply {
-        match method {
-            "getEditLogManifestFromJournal" => self.0.manifest(param),
-            _ => Reply::exception(no_such_method(JOURNAL_NODES, method)),
-        }
+    fn call(self: Arc<Self>, context: CallContext, method: &str, param: Bytes) -> Reply {
+        let (calls, method) = (self.0.clone(), method.to_owned());
+        self.0.admit(context.remote, move || match &*method {
+            "getEditLogManifestFromJournal" => calls.manifest(param),
+            _ => Reply::exception(no_such_method(JOURNAL_NODES, &method)),
+        })
     }
 }
 
@@ -71,8 +75,34 @@ impl RpcService for QJournalProtocol {
         VERSION
     }
 
-    fn call(self: Arc<Self>, _: CallContext, method: &str, param: Bytes) -> Reply {
-        let calls = &self.0;
+    fn call(self: Arc<Self>, context: CallContext, method: &str, param: Bytes) -> Reply {
+        if self.0.hosts.are_known(context.remote.ip()) {
+            return self.0.answer(&context, method, param);
+        }
+        let (calls, method, remote) = (self.0.clone(), method.to_owned(), context.remote);
+        self.0.admit(remote, move || calls.answer(&context, &method, param))
+    }
+}
+
+/// The layout of NameNodes that do not name theirs (HDFS-3863: before 2.0.4).
+const LAYOUT_UNSAID: i32 = -40;
+
+impl Calls {
+    /// Answers a call if its host may call this JournalNode. Names of hosts are resolved anew for one that is not known.
+    fn admit(&self, remote: SocketAddr, answer: impl FnOnce() -> Reply + Send + 'static) -> Reply {
+        if self.hosts.are_known(remote.ip()) {
+            return answer();
+        }
+        let hosts = Arc::clone(&self.hosts);
+        Reply::later(async move {
+            hosts.check(remote.ip()).await.map_err(|error| error.to_exception())?;
+            answer().answer().await
+        })
+    }
+
+    /// Answers a NameNode's call.
+    fn answer(&self, context: &CallContext, method: &str, param: Bytes) -> Reply {
+        let (calls, client) = (self, context.ids.client_id);
         match method {
             "journal" => calls.write(param),
             "heartbeat" => calls.ordered(param, |journal, call: HeartbeatRequestProto| {
@@ -98,19 +128,12 @@ impl RpcService for QJournalProtocol {
                 Ok(PurgeLogsResponseProto {})
             }),
             "prepareRecovery" => calls.ordered(param, prepare_recovery),
-            "acceptRecovery" => {
-                let timeout = calls.journals.settings().transfer_timeout;
-                calls.ordered(param, move |journal, call: AcceptRecoveryRequestProto| {
-                    let source = HttpSource { url: call.from_url.to_string(), timeout };
-                    let state = SegmentState::from(&call.state_to_accept);
-                    journal.accept_recovery((&call.req_info).into(), state, &source)?;
-                    Ok(AcceptRecoveryResponseProto {})
-                })
-            }
+            "acceptRecovery" => calls.accept_recovery(param),
             "isFormatted" => calls.is_formatted(param),
             "getJournalState" => calls.state(param),
-            "newEpoch" => calls.ordered(param, |journal, call: NewEpochRequestProto| {
+            "newEpoch" => calls.ordered(param, move |journal, call: NewEpochRequestProto| {
                 let last = journal.new_epoch(&(&call.ns_info.storage_info).into(), call.epoch)?;
+                journal.promised_to(client);
                 Ok(NewEpochResponseProto { last_segment_tx_id: last.map(|txid| txid.0 as u64) })
             }),
             "format" => calls.format(param),
@@ -147,20 +170,19 @@ impl RpcService for QJournalProtocol {
                 Ok(DoRollbackResponseProto {})
             }),
             "discardSegments" => {
-                calls.ordered(param, |journal, call: DiscardSegmentsRequestProto| {
-                    journal.discard_from(txid(call.start_tx_id))?;
+                calls.ordered(param, move |journal, call: DiscardSegmentsRequestProto| {
+                    let first = txid(call.start_tx_id);
+                    match &call.req_info {
+                        Some(info) => journal.discard_from(info.into(), first)?,
+                        None => journal.discard_for(client, first)?,
+                    }
                     Ok(DiscardSegmentsResponseProto {})
                 })
             }
             _ => Reply::exception(no_such_method(NAMENODES, method)),
         }
     }
-}
 
-/// The layout of NameNodes that do not name theirs (HDFS-3863: before 2.0.4).
-const LAYOUT_UNSAID: i32 = -40;
-
-impl Calls {
     /// Carries a call out behind those of the same journal that came before.
     fn ordered<Q, A>(
         &self,
@@ -210,6 +232,46 @@ impl Calls {
         }
         let written = journal.worker.write(write);
         later(async { written.await.map(|()| JournalResponseProto {}) })
+    }
+
+    /// Fetches the segment between two turns on the journal's thread.
+    fn accept_recovery(&self, param: Bytes) -> Reply {
+        let request: AcceptRecoveryRequestProto = match decode_param(param) {
+            Ok(request) => request,
+            Err(exception) => return Reply::exception(exception),
+        };
+        let journal = match self.journals.get(request.journal(), request.service()) {
+            Ok(journal) => journal,
+            Err(error) => return Reply::exception(error.to_exception()),
+        };
+        let timeout = self.journals.settings().transfer_timeout;
+        let source = HttpSource { url: request.from_url.to_string(), timeout };
+        let state = SegmentState::from(&request.state_to_accept);
+        let info = RequestInfo::from(&request.req_info);
+        let begun = journal.worker.run(move |journal| journal.begin_accept(info, state));
+        later(async move {
+            let to = begun.await?;
+            let fetched = match to.clone() {
+                Some(to) => {
+                    let fetch = tokio::task::spawn_blocking(move || source.fetch(&to));
+                    fetch.await.map_err(|_| Error::Stopping).flatten()
+                }
+                None => Ok(()),
+            };
+            let file = to.clone();
+            let finish = move |journal: &mut Journal| {
+                journal.finish_accept(info.epoch, state, file.as_deref())
+            };
+            let finished = match fetched {
+                Ok(()) => journal.worker.run(finish).await,
+                Err(error) => Err(error),
+            };
+            // It has the segment's name now, or is of no use.
+            if let Some(to) = to {
+                let _ = std::fs::remove_file(to);
+            }
+            finished.map(|()| AcceptRecoveryResponseProto {})
+        })
     }
 
     fn is_formatted(&self, param: Bytes) -> Reply {

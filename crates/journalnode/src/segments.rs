@@ -2,7 +2,8 @@
 
 use crate::error::{Error, Result};
 use std::cell::RefCell;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use zerohop_journal::JournalError;
@@ -19,6 +20,8 @@ pub(crate) struct Segments {
     /// What the last segment that was scanned, or closed by its writer, holds. A recovery asks five times, and a segment of a million
     /// records is long to read.
     scanned: RefCell<Option<(FileState, Option<Scan>)>>,
+    /// The last segment whose writer closed it with all that it holds synced.
+    synced: RefCell<Option<FileState>>,
 }
 
 /// A file as it was at some time; any change of it makes another one.
@@ -55,7 +58,7 @@ impl SegmentState {
 
 impl Segments {
     pub(crate) fn new(current: PathBuf, op_size_max: usize) -> Self {
-        Self { current, op_size_max, scanned: RefCell::default() }
+        Self { current, op_size_max, scanned: RefCell::default(), synced: RefCell::default() }
     }
 
     /// All segments, by first transaction.
@@ -82,14 +85,16 @@ impl Segments {
         }
     }
 
-    /// What a segment holds whose writer has just been closed. One whose file is gone is not remembered.
+    /// What a segment holds whose writer has synced it and has just been closed. One whose file is gone is not remembered.
     pub(crate) fn remember(&self, path: &Path, scan: Scan) {
         self.scanned.replace(FileState::of(path).ok().map(|state| (state, Some(scan))));
+        self.synced.replace(FileState::of(path).ok());
     }
 
     /// A segment is about to be written: changes within a tick of the clock would not show in its [`FileState`].
     pub(crate) fn forget_scan(&self) {
         self.scanned.take();
+        self.synced.take();
     }
 
     /// [`Self::scan`] of a segment that no writer has open, or what it said before.
@@ -136,12 +141,13 @@ impl Segments {
     /// padding, are removed.
     pub(crate) fn finalize(&self, first: TxId, last: TxId) -> Result<()> {
         let path = self.current.join(in_progress_name(first));
-        let file = OpenOptions::new().write(true).open(&path);
-        let file = file.map_err(JournalError::io("open", &path))?;
+        self.make_durable(first)?;
         if let Some(scan) = self.scan_once(&path)? {
+            let file = OpenOptions::new().write(true).open(&path);
+            let file = file.map_err(JournalError::io("open", &path))?;
             file.set_len(scan.valid_len).map_err(JournalError::io("truncate", &path))?;
+            file.sync_all().map_err(JournalError::io("sync", &path))?;
         }
-        file.sync_all().map_err(JournalError::io("sync", &path))?;
         self.name_finalized(first, last)
     }
 
@@ -161,6 +167,26 @@ impl Segments {
                 tracing::warn!("cannot remove {}: {error}", file.path.display());
             }
         }
+        Ok(())
+    }
+
+    /// Puts a durable copy in the place of a segment in progress, unless its writer has synced and closed it. Syncing the file itself is
+    /// not enough: if a sync failed before, the kernel takes the pages for written, and later syncs succeed without them.
+    pub(crate) fn make_durable(&self, first: TxId) -> Result<()> {
+        let path = self.current.join(in_progress_name(first));
+        let Ok(state) = FileState::of(&path) else { return Ok(()) };
+        if self.synced.borrow().as_ref() == Some(&state) {
+            return Ok(());
+        }
+        let Some(scan) = self.scan_once(&path)? else { return Ok(()) };
+        let to = self.current.join(format!("{}.copy", in_progress_name(first)));
+        let from = File::open(&path).map_err(JournalError::io("open", &path))?;
+        let mut copy = File::create(&to).map_err(JournalError::io("create", &to))?;
+        std::io::copy(&mut from.take(scan.valid_len), &mut copy)
+            .map_err(JournalError::io("write", &to))?;
+        copy.sync_all().map_err(JournalError::io("sync", &to))?;
+        segment::rename(&to, &path)?;
+        self.remember(&path, scan);
         Ok(())
     }
 

@@ -23,6 +23,8 @@ pub(crate) struct Settings {
     journals: Vec<JournalUse>,
     /// See [`HttpSource::timeout`](crate::download::HttpSource).
     pub(crate) transfer_timeout: Duration,
+    /// Most journals that are open (`zerohop.journalnode.journals.max`).
+    pub(crate) journals_max: usize,
 }
 
 impl Settings {
@@ -47,10 +49,14 @@ impl Settings {
                 mode: mode(conf)?,
                 op_size_max: conf.get(&keys::DFS_NAMENODE_MAX_OP_SIZE)?.max(0) as usize,
                 cache_capacity: cached.then_some(capacity),
+                format_over_data: conf.get(&keys::ZEROHOP_JOURNALNODE_FORMAT_OVER_DATA)?,
             },
             sync_interval: Some(interval).filter(|interval| enabled && !interval.is_zero()),
             journals: JournalUse::all(conf)?,
-            transfer_timeout: conf.get(&keys::DFS_EDIT_LOG_TRANSFER_TIMEOUT)?,
+            transfer_timeout: conf
+                .get(&keys::DFS_EDIT_LOG_TRANSFER_TIMEOUT)?
+                .min(conf.get(&keys::ZEROHOP_JOURNAL_TRANSFER_STALL_TIMEOUT_MS)?),
+            journals_max: conf.get(&keys::ZEROHOP_JOURNALNODE_JOURNALS_MAX)?,
         })
     }
 

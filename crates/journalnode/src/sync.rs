@@ -3,11 +3,12 @@
 //! A JournalNode that was away misses segments, and a NameNode only writes new ones to it. Without them a failure of the others
 //! would lose what a majority had.
 
-use crate::download::{HttpSource, Source};
+use crate::download::HttpSource;
 use crate::error::{Error, Result};
 use crate::journals::{Journals, OpenJournal};
 use crate::peers;
 use crate::rpc::{JOURNAL_NODES, VERSION};
+use crate::storage::FETCHED;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -23,9 +24,6 @@ use zerohop_system::clock;
 use zerohop_transport::login::User;
 use zerohop_transport::rpc::{ClientOptions, RpcClient};
 use zerohop_wire::TxId;
-
-/// Segments being fetched lie here, beside `current`.
-const FETCHED: &str = "edits.sync";
 
 /// Compares and fetches.
 pub(crate) struct Syncer {

@@ -48,6 +48,7 @@ impl Disks {
         conf.set("dfs.journalnode.edits.dir", self.path(node).display().to_string());
         conf.set("dfs.journalnode.rpc-address", "127.0.0.1:0");
         conf.set("dfs.journalnode.http-address", "127.0.0.1:0");
+        conf.set("dfs.namenode.rpc-address", "127.0.0.1:8020");
         conf
     }
 

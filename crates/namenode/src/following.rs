@@ -1,9 +1,10 @@
 //! How a standby follows the edits of the active NameNode.
 
 use crate::Error;
-use parking_lot::{Mutex, MutexGuard};
-use std::time::Duration;
+use parking_lot::Mutex;
+use std::time::{Duration, Instant};
 use zerohop_conf::{Conf, Unit, Value, keys};
+use zerohop_system::clock;
 
 /// How a standby follows the active NameNode's edits, and whether it does so at the moment.
 #[derive(Debug)]
@@ -22,9 +23,54 @@ pub(crate) struct Following {
     pub(crate) roll_rounds: usize,
     /// `dfs.ha.standby.checkpoints`
     pub(crate) checkpoints: bool,
-    /// Held while edits are read and applied.
-    pass: Mutex<()>,
+    passes: Mutex<Passes>,
+    /// The reason it can no longer catch up, and when that was looked at last.
+    gap: Mutex<Gap>,
 }
+
+/// Who may apply edits.
+#[derive(Debug, Default)]
+struct Passes {
+    /// Number of the newest pass; those before apply nothing any more.
+    newest: u64,
+    /// The NameNode becomes active: no pass begins.
+    is_taking_over: bool,
+}
+
+#[derive(Debug, Default)]
+struct Gap {
+    reason: Option<String>,
+    checked: Option<Instant>,
+}
+
+/// One look for edits. It reads them without a lock, so that nothing waits for its downloads, and holds the right to apply them a few
+/// at a time.
+#[derive(Debug)]
+pub(crate) struct Pass<'a> {
+    following: &'a Following,
+    number: u64,
+}
+
+impl<'a> Pass<'a> {
+    /// The right to apply edits while it is held, or `None` if a later pass or a takeover has begun.
+    pub(crate) fn hold(&self) -> Option<impl Drop + use<'a>> {
+        let passes = self.following.passes.lock();
+        (passes.newest == self.number).then_some(passes)
+    }
+}
+
+/// No pass begins or applies edits while this is there.
+#[derive(Debug)]
+pub(crate) struct TakingOver<'a>(&'a Following);
+
+impl Drop for TakingOver<'_> {
+    fn drop(&mut self) {
+        self.0.passes.lock().is_taking_over = false;
+    }
+}
+
+/// Time between two looks whether edits are missing, where edits are followed as they come: each asks all JournalNodes.
+const GAP_CHECKED_FOR: Duration = Duration::from_secs(5);
 
 impl Following {
     pub(crate) fn from_conf(conf: &Conf) -> Result<Self, Error> {
@@ -53,13 +99,56 @@ impl Following {
             roll_timeout: conf.get(&keys::DFS_HA_TAIL_EDITS_ROLLEDITS_TIMEOUT)?,
             roll_rounds: conf.get(&keys::DFS_HA_TAIL_EDITS_NAMENODE_RETRIES)?.max(1) as usize,
             checkpoints: conf.get(&keys::DFS_HA_STANDBY_CHECKPOINTS)?,
-            pass: Mutex::default(),
+            passes: Mutex::default(),
+            gap: Mutex::default(),
         })
     }
 
-    /// Nobody else reads and applies edits while this is held.
-    pub(crate) fn alone(&self) -> MutexGuard<'_, ()> {
-        self.pass.lock()
+    /// Begins a look for edits, or `None` if the NameNode is becoming active. Earlier looks apply nothing from here on.
+    pub(crate) fn begin_pass(&self) -> Option<Pass<'_>> {
+        let mut passes = self.passes.lock();
+        if passes.is_taking_over {
+            return None;
+        }
+        passes.newest += 1;
+        Some(Pass { following: self, number: passes.newest })
+    }
+
+    /// Ends all looks for edits. Waits for edits that are being applied, and for no download.
+    pub(crate) fn take_over(&self) -> TakingOver<'_> {
+        let mut passes = self.passes.lock();
+        passes.newest += 1;
+        passes.is_taking_over = true;
+        TakingOver(self)
+    }
+
+    /// The reason this NameNode can no longer catch up with the active one, or `None` if it can.
+    pub(crate) fn gap(&self) -> Option<String> {
+        self.gap.lock().reason.clone()
+    }
+
+    /// Notes whether the edits that come next are missing.
+    pub(crate) fn set_gap(&self, reason: Option<String>) {
+        let before = {
+            let mut gap = self.gap.lock();
+            gap.checked = Some(clock::now());
+            std::mem::replace(&mut gap.reason, reason.clone())
+        };
+        match (before, reason) {
+            (before, Some(reason)) if before.as_ref() != Some(&reason) => {
+                tracing::error!(
+                    "this NameNode can no longer catch up with the active one: {reason}"
+                );
+            }
+            (Some(_), None) => tracing::info!("this NameNode catches up with the active one again"),
+            _ => {}
+        }
+    }
+
+    /// Returns `true` if a look that found nothing must ask whether edits are missing.
+    pub(crate) fn is_gap_check_due(&self) -> bool {
+        let checked = self.gap.lock().checked;
+        !self.in_progress || checked.is_none_or(|at| clock::since(at) >= GAP_CHECKED_FOR)
     }
 
     /// How long to wait after a look for edits, the last wait being `wait`.
@@ -80,6 +169,23 @@ mod tests {
         let mut conf = Conf::new();
         settings.iter().for_each(|(name, value)| conf.set(name, *value));
         Following::from_conf(&conf).unwrap()
+    }
+
+    /// A takeover used to wait for the look that had begun, and that for a download that stalled.
+    #[test]
+    fn a_look_for_edits_ends_where_a_takeover_begins() {
+        let following = following(&[]);
+        let reading = following.begin_pass().unwrap();
+        assert!(reading.hold().is_some());
+        // It is reading, without the lock.
+        let takeover = following.take_over();
+        assert!(reading.hold().is_none(), "what it has read is not applied");
+        assert!(following.begin_pass().is_none(), "no look begins");
+        drop(takeover);
+        let next = following.begin_pass().unwrap();
+        assert!(next.hold().is_some() && reading.hold().is_none());
+        let newest = following.begin_pass().unwrap();
+        assert!(newest.hold().is_some() && next.hold().is_none(), "one applies at a time");
     }
 
     #[test]

@@ -118,10 +118,25 @@ impl ServedNamespace {
         edits: &mut EditCursor<'_>,
         until: TxId,
     ) -> Result<(), StorageError> {
+        self.catch_up_while(edits, until, || Some(()))
+    }
+
+    /// Like [`Self::catch_up`], but ends where `hold` gives no right to apply edits. The right is held while a few are applied, and not
+    /// while edits are read.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`Self::catch_up`].
+    pub(crate) fn catch_up_while<H>(
+        &self,
+        edits: &mut EditCursor<'_>,
+        until: TxId,
+        hold: impl Fn() -> Option<H>,
+    ) -> Result<(), StorageError> {
         let mut batch = Vec::with_capacity(EDITS_MAX);
         loop {
             let ended = read_batch(edits, until, &mut batch);
             if !batch.is_empty() {
+                let Some(_held) = hold() else { return Ok(()) };
                 self.apply(&mut batch, &edits.stream_name())?;
             }
             match ended {

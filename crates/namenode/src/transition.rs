@@ -147,8 +147,8 @@ async fn become_active(core: Arc<Core>) -> Outcome<()> {
     core.state_jobs.stop().await;
     let taken_over = on_blocking_thread(&core, |core| {
         standby::look_once(core);
-        // A look for edits that has begun goes on to its end.
-        let _alone = core.following.alone();
+        // A look for edits that has begun may wait for a download, and applies nothing from here on.
+        let _taking_over = core.following.take_over();
         if core.state_jobs.have_ended() {
             return Err(failed(&"the NameNode has been stopped"));
         }
@@ -158,6 +158,7 @@ async fn become_active(core: Arc<Core>) -> Outcome<()> {
             namespace.become_active(core.clock.now());
             core.ha.set(HaState::Active, core.clock.now().wall_ms);
         });
+        core.following.set_gap(None);
         Ok(())
     })
     .await;

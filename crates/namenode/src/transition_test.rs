@@ -10,6 +10,7 @@ use crate::served::ServedNamespace;
 use crate::start::Membership;
 use crate::storage::EditLog;
 use crate::{FormatOptions, NameNode, StartOption};
+use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,7 +39,12 @@ const HA: &str = "org.apache.hadoop.ha.HAServiceProtocol";
 const LIMIT: Duration = Duration::from_secs(120);
 
 async fn start(directory: &Path) -> NameNode {
+    start_with(directory, &[]).await
+}
+
+async fn start_with(directory: &Path, settings: &[(&str, &str)]) -> NameNode {
     let mut conf = Conf::new();
+    settings.iter().for_each(|(name, value)| conf.set(name, *value));
     conf.set("dfs.namenode.name.dir", directory.join("name").to_str().unwrap());
     conf.set("fs.defaultFS", "hdfs://127.0.0.1:0");
     conf.set("dfs.namenode.http-address", "127.0.0.1:0");
@@ -193,7 +199,8 @@ async fn a_transition_was_cut_off_when_its_caller_went_away() {
     let looking = std::thread::spawn({
         let core = core.clone();
         move || {
-            let _alone = core.following.alone();
+            let look = core.following.begin_pass().unwrap();
+            let _applying = look.hold().unwrap();
             held.send(()).unwrap();
             // Until the sender is used, or dropped by a test that fails.
             _ = released.recv();
@@ -217,6 +224,79 @@ async fn a_transition_was_cut_off_when_its_caller_went_away() {
     drop(core.transition.lock().await);
     assert_eq!((core.ha.state(), core.state_jobs.count()), (HaState::Active, active_jobs));
     let _: MkdirsResponseProto = call(&node, CLIENT, "mkdirs", mkdirs("/after")).await.unwrap();
+    node.stop().await;
+}
+
+/// A finished segment of another NameNode that makes a directory. Returns where the next one begins.
+fn write_segment(core: &Core, first: i64, path: &str, id: i64) -> i64 {
+    let log = EditLog::start(core.storage.clone(), first, |_| {}).unwrap();
+    let permissions = PermissionStatus { user: "a".into(), group: "b".into(), mode: 0o755 };
+    let (acl, xattrs, path) = (Vec::new(), Vec::new(), path.to_owned());
+    let made = Mkdir { inode_id: InodeId(id), path, timestamp_ms: 1, permissions, acl, xattrs };
+    log.log([(&made.into(), &RpcIds::NONE)]).wait().unwrap();
+    log.close().unwrap();
+    log.last_txid().0 + 1
+}
+
+async fn health(node: &NameNode) -> String {
+    let address = node.http_addr();
+    let ask = move || {
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        stream.write_all(b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    tokio::task::spawn_blocking(ask).await.unwrap()
+}
+
+/// Where edits are followed as they come, a standby whose next edits were purged found none for ever, and said that it was well.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_standby_that_can_no_longer_catch_up_said_that_it_was_well() {
+    let directory = tempfile::tempdir().unwrap();
+    let settings =
+        [("dfs.ha.tail-edits.in-progress", "true"), ("dfs.ha.tail-edits.period", "10ms")];
+    let node = start_with(directory.path(), &settings).await;
+    let core = node.core().clone();
+    to_standby(&node).await;
+    // It falls behind.
+    let behind = core.following.take_over();
+    let (first, id) = (core.last_txid().0 + 1, core.read(|namespace| namespace.ids().inode).0);
+    let second = write_segment(&core, first, "/one", id + 1);
+    let third = write_segment(&core, second, "/two", id + 2);
+    write_segment(&core, third, "/three", id + 3);
+    let current = core.storage.dirs()[0].root().join("current");
+    let purged = current.join(format!("edits_{second:019}-{:019}", third - 1));
+    let kept = directory.path().join("kept");
+    std::fs::rename(&purged, &kept).unwrap();
+    drop(behind);
+    wait_until("it says nothing", || core.following.gap().is_some()).await;
+    assert_eq!(core.last_txid().0, second - 1);
+    let missing = format!("edit logs containing txid {second}");
+    let answer: GetServiceStatusResponseProto =
+        call(&node, HA, "getServiceStatus", GetServiceStatusRequestProto {}).await.unwrap();
+    assert_eq!(answer.ready_to_become_active, Some(false));
+    assert!(answer.not_ready_reason().contains(&missing), "{}", answer.not_ready_reason());
+    let asked = call::<MonitorHealthResponseProto>(
+        &node,
+        HA,
+        "monitorHealth",
+        MonitorHealthRequestProto {},
+    );
+    let ill = asked.await.unwrap_err().to_string();
+    assert!(ill.contains(&missing) && ill.contains("-bootstrapStandby"), "{ill}");
+    let page = health(&node).await;
+    assert!(page.starts_with("HTTP/1.1 503 ") && page.contains(&missing), "{page}");
+
+    std::fs::rename(&kept, &purged).unwrap();
+    wait_until("it does not catch up", || core.following.gap().is_none()).await;
+    assert!(health(&node).await.starts_with("HTTP/1.1 200 "));
+    let request = TransitionToActiveRequestProto { req_info: source() };
+    let _: TransitionToActiveResponseProto =
+        call(&node, HA, "transitionToActive", request).await.unwrap();
+    for path in ["/one", "/two", "/three"] {
+        assert!(exists(&node, path).await, "{path}");
+    }
     node.stop().await;
 }
 

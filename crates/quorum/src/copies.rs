@@ -29,14 +29,21 @@ impl SegmentCopies {
         segment_url(base, &self.journal, &self.namespace, self.state.first, true)
     }
 
-    /// Returns true if the copies of two JournalNodes hold the same records. Padding and half a record behind the last one do
-    /// not count.
+    /// Returns true if the copy of a JournalNode holds the same records as that of the first of `others` that can be read. Padding
+    /// and half a record behind the last one do not count.
     ///
     /// # Errors
     /// Why a copy cannot be read.
-    pub(crate) fn are_same(&self, one: &str, other: &str) -> Result<bool, String> {
+    pub(crate) fn are_same(&self, one: &str, others: &[String]) -> Result<bool, String> {
         let (one, one_scan) = self.fetch(one)?;
-        let (other, other_scan) = self.fetch(other)?;
+        let mut fetched = Err("nobody says where the chosen one is".to_owned());
+        for other in others {
+            fetched = self.fetch(other);
+            if fetched.is_ok() {
+                break;
+            }
+        }
+        let (other, other_scan) = fetched?;
         if one_scan.valid_len != other_scan.valid_len {
             return Ok(false);
         }

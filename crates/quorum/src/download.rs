@@ -1,7 +1,8 @@
 //! Segments from JournalNodes, by HTTP (`GET /getJournal`).
 
-use std::io::{self, Write};
+use std::io::{Read, Write};
 use std::time::Duration;
+use zerohop_system::clock;
 use zerohop_wire::TxId;
 
 /// Why a segment did not come.
@@ -30,11 +31,16 @@ pub fn segment_url(
     format!("{base}/getJournal?{query}")
 }
 
-/// Writes a segment to `to`. A connection and the beginning of the answer may take `patience` each, the whole segment ten
-/// times that.
+/// The slowest rate, in bytes a second, at which a segment may arrive.
+const RATE_MIN: u64 = 4 << 10;
+/// Bytes read at once.
+const PIECE_LEN: usize = 64 << 10;
+
+/// Writes a segment to `to`. The connection, the beginning of the answer and each later piece may take `patience` each, and what
+/// arrives within that time must not be less than [`RATE_MIN`].
 ///
 /// # Errors
-/// If the JournalNode refuses, is silent, or ends the segment before the length that it named; or if `to` cannot be written.
+/// Fails if the JournalNode refuses, stalls, names no length, or ends the segment before that length; or if `to` cannot be written.
 pub fn fetch_segment(
     url: &str,
     to: &mut impl Write,
@@ -42,20 +48,44 @@ pub fn fetch_segment(
 ) -> Result<(), DownloadError> {
     let failed = |reason: String| DownloadError { url: url.to_owned(), reason };
     let agent = ureq::Agent::config_builder()
+        .timeout_resolve(Some(patience))
         .timeout_connect(Some(patience))
         .timeout_recv_response(Some(patience))
-        .timeout_recv_body(Some(patience * 10))
+        .timeout_per_read(Some(patience))
+        .timeout_per_write(Some(patience))
         .max_redirects(0)
         .build()
         .new_agent();
     let mut response = agent.get(url).call().map_err(|error| failed(error.to_string()))?;
-    let promised = response.body().content_length();
-    let length = io::copy(&mut response.body_mut().as_reader(), to)
-        .map_err(|error| failed(error.to_string()))?;
-    match promised {
-        Some(promised) if promised != length => {
-            Err(failed(format!("it ended after {length} of {promised} bytes")))
+    // Without a length, the other end could fill the disk.
+    let Some(promised) = response.body().content_length() else {
+        return Err(failed("it names no Content-Length".to_owned()));
+    };
+    let length = copy(&mut response.body_mut().as_reader(), to, patience).map_err(failed)?;
+    if promised != length {
+        return Err(failed(format!("it ended after {length} of {promised} bytes")));
+    }
+    Ok(())
+}
+
+/// Copies all of `from`, and fails when it has become too slow. Returns the number of bytes.
+fn copy(from: &mut impl Read, to: &mut impl Write, patience: Duration) -> Result<u64, String> {
+    let mut piece = vec![0; PIECE_LEN];
+    let (mut length, mut arrived, mut since) = (0, 0, clock::now());
+    loop {
+        let read = from.read(&mut piece);
+        let read = read.map_err(|error| format!("it stopped after {length} bytes: {error}"))?;
+        if read == 0 {
+            return Ok(length);
         }
-        _ => Ok(()),
+        to.write_all(&piece[..read]).map_err(|error| format!("cannot write it: {error}"))?;
+        (length, arrived) = (length + read as u64, arrived + read as u64);
+        let elapsed = clock::since(since);
+        if elapsed >= patience {
+            if u128::from(arrived) * 1000 < u128::from(RATE_MIN) * elapsed.as_millis() {
+                return Err(format!("only {arrived} bytes arrived in {elapsed:?}"));
+            }
+            (arrived, since) = (0, clock::now());
+        }
     }
 }

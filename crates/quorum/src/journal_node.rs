@@ -199,6 +199,13 @@ impl JournalNode {
         Ok(())
     }
 
+    /// Asks whether the writer is still the promised one.
+    pub(crate) fn heartbeat(&self, req_info: RequestInfoProto) -> Result<()> {
+        let _: HeartbeatResponseProto =
+            self.call("heartbeat", &HeartbeatRequestProto { req_info })?;
+        Ok(())
+    }
+
     pub(crate) fn prepare_recovery(
         &self,
         req_info: RequestInfoProto,
@@ -244,11 +251,12 @@ impl JournalNode {
     }
 
     /// Removes the segments from `first` on.
-    pub(crate) fn discard_segments(&self, first: TxId) -> Result<()> {
+    pub(crate) fn discard_segments(&self, req_info: RequestInfoProto, first: TxId) -> Result<()> {
         let request = DiscardSegmentsRequestProto {
             jid: self.journal.clone(),
             start_tx_id: first.0 as u64,
             name_service_id: None,
+            req_info: Some(req_info),
         };
         let _: DiscardSegmentsResponseProto = self.call("discardSegments", &request)?;
         Ok(())

@@ -10,8 +10,10 @@ mod address;
 mod connection;
 mod copies;
 mod download;
+mod failed_fetches;
 mod journal_node;
 mod majority;
+mod members;
 mod node_status;
 mod options;
 mod quorum;
@@ -19,6 +21,7 @@ mod recent;
 mod recovery;
 mod session;
 mod stream;
+mod takeover;
 
 pub use address::{BadAddress, NamespaceInfo, QuorumAddress};
 pub use connection::{Connection, RpcConnection};

@@ -23,7 +23,8 @@ pub struct QuorumOptions {
     pub format: Duration,
     /// For lists of segments and for edits out of memory (`dfs.qjournal.select-input-streams.timeout.ms`).
     pub read: Duration,
-    /// For a segment to begin to arrive (`dfs.qjournal.http.read.timeout.ms`).
+    /// For a segment to begin to arrive, and for each further piece of it (`dfs.qjournal.http.read.timeout.ms`,
+    /// `zerohop.journal.transfer.stall.timeout.ms`).
     pub fetch: Duration,
     /// Most edits asked for at a time out of JournalNodes' memory, which is asked before segments in progress are; none: it
     /// is not asked (`dfs.ha.tail-edits.qjm.rpc.max-txns`).
@@ -47,7 +48,7 @@ impl Default for QuorumOptions {
             finalize: long,
             format: Duration::from_secs(600),
             read: Duration::from_secs(20),
-            fetch: Duration::from_secs(60),
+            fetch: Duration::from_secs(5),
             recent_max: None,
             queued_max: 10 << 20,
             op_size_max: 50 << 20,

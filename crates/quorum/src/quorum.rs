@@ -2,41 +2,32 @@
 
 use crate::address::{NamespaceInfo, QuorumAddress};
 use crate::connection::{Connection, RpcConnection};
-use crate::copies::SegmentCopies;
 use crate::download::segment_url;
-use crate::journal_node::{JournalNode, Manifest, Refusal, SegmentState};
-use crate::majority::{NoMajority, Tally, majority_of, wait_for_all, wait_for_majority};
+use crate::failed_fetches::FailedFetches;
+use crate::journal_node::{JournalNode, Manifest, SegmentState};
+use crate::majority::{Tally, majority_of};
+use crate::members::Members;
 use crate::node_status::NodeStatus;
 use crate::options::QuorumOptions;
 use crate::recent::{self, RecentEdits};
-use crate::recovery::choose;
-use crate::session::{Queue, Session, Write, WriterState};
-use crate::stream::RemoteSegment;
+use crate::session::{Queue, Write, WriterState};
+use crate::stream::{RemoteSegment, SegmentCopy};
+use crate::takeover::Takeover;
 use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
-use std::sync::mpsc::channel;
-use std::time::Duration;
 use zerohop_journal::JournalError;
 use zerohop_journal::log::{
     Batch, Completion, EditSource, EditStream, Journal, OpenSegment, Recovery, Selection,
 };
-use zerohop_system::clock;
 use zerohop_transport::rpc::ClientOptions;
 use zerohop_wire::TxId;
 
 /// A journal that a majority of JournalNodes keeps.
 pub struct QuorumJournal {
-    shared: Arc<Shared>,
-}
-
-struct Shared {
-    address: QuorumAddress,
-    info: NamespaceInfo,
-    options: QuorumOptions,
-    queues: Vec<Queue>,
-    writer: Arc<WriterState>,
+    members: Arc<Members>,
+    failed_fetches: Arc<FailedFetches>,
 }
 
 impl QuorumJournal {
@@ -74,152 +65,27 @@ impl QuorumJournal {
             Queue::start(node, Arc::clone(&writer))
         };
         let queues = connections.into_iter().map(start).collect::<std::io::Result<Vec<_>>>()?;
-        Ok(Self { shared: Arc::new(Shared { address, info, options, queues, writer }) })
+        Ok(Self {
+            members: Arc::new(Members { address, info, options, queues, writer }),
+            failed_fetches: Arc::default(),
+        })
     }
 
     /// How this writer stands with each JournalNode; of use while it writes.
     pub fn nodes(&self) -> Vec<NodeStatus> {
-        self.shared.queues.iter().map(Queue::status).collect()
+        self.members.queues.iter().map(Queue::status).collect()
     }
 
     /// The epoch that a majority has promised; 0 before the recovery.
     pub fn epoch(&self) -> u64 {
-        self.shared.writer.epoch()
+        self.members.writer.epoch()
     }
 }
 
-impl Shared {
-    /// Asks all, and waits for a majority.
-    fn ask<T: Send + 'static>(
-        &self,
-        what: &'static str,
-        patience: Duration,
-        call: impl Fn(&mut Session) -> Result<T, Refusal> + Clone + Send + 'static,
-    ) -> Result<Vec<(usize, T)>, NoMajority> {
-        let (sender, answers) = channel();
-        for (number, queue) in self.queues.iter().enumerate() {
-            let (sender, call) = (sender.clone(), call.clone());
-            queue.call(move |session| {
-                // Who asked may have had enough answers already.
-                let _ = sender.send((number, call(session)));
-            });
-        }
-        drop(sender);
-        wait_for_majority(what, self.queues.len(), &answers, patience)
-    }
-
-    /// As [`Self::ask`], for a question: a JournalNode that has not been asked when the majority has answered is not asked any
-    /// more. Else questions would gather before one that hangs.
-    fn question<T: Send + 'static>(
-        &self,
-        what: &'static str,
-        patience: Duration,
-        question: impl Fn(&mut Session) -> Result<T, Refusal> + Clone + Send + 'static,
-    ) -> Result<Vec<(usize, T)>, NoMajority> {
-        let is_open = Arc::new(());
-        let asked = Arc::downgrade(&is_open);
-        self.ask(what, patience, move |session| match asked.upgrade() {
-            Some(_) => question(session),
-            None => Err(session.node.refusal("it was not asked: the others had answered")),
-        })
-    }
-
-    /// Asks all, and waits for all of them.
-    fn ask_all<T: Send + 'static>(
-        &self,
-        what: &'static str,
-        call: impl Fn(&mut Session) -> Result<T, Refusal> + Clone + Send + 'static,
-    ) -> Result<Vec<T>, JournalError> {
-        let (sender, answers) = channel();
-        for queue in &self.queues {
-            let (sender, call) = (sender.clone(), call.clone());
-            queue.call(move |session| _ = sender.send(call(session)));
-        }
-        let deadline = clock::now() + self.options.format;
-        let answer = |_| {
-            let rest = deadline.saturating_duration_since(clock::now());
-            let answer = answers.recv_timeout(rest);
-            let answer = answer.map_err(|_| self.failed(format!("{what}: no answer in time")))?;
-            answer.map_err(|error| self.failed(format!("{what}: {error}")))
-        };
-        self.queues.iter().map(answer).collect()
-    }
-
-    fn failed(&self, error: impl std::fmt::Display) -> JournalError {
-        JournalError::NoQuorum { reason: format!("{}: {error}", self.name()) }
-    }
-
-    fn name(&self) -> String {
-        format!("qjournal://{}/{}", self.address.nodes.join(";"), self.address.journal)
-    }
-
-    /// Has a majority promise an epoch above all others; the first transaction of the last segment that one of them has.
-    fn new_epoch(&self) -> Result<Option<TxId>, JournalError> {
-        let patience = self.options.state;
-        let states = self.ask("getJournalState", patience, Session::promised);
-        let states = states.map_err(|error| self.failed(error))?;
-        let promised = states.into_iter().map(|(_, promised)| promised).max().unwrap_or(0);
-        let (epoch, info) = (promised + 1, self.info.clone());
-        let promises = self
-            .ask("newEpoch", self.options.new_epoch, move |session| {
-                session.node.new_epoch(&info, epoch)
-            })
-            .map_err(|error| self.failed(error))?;
-        tracing::info!("{}: epoch {epoch} is promised", self.name());
-        self.writer.begin(epoch);
-        Ok(promises.into_iter().filter_map(|(_, last)| last).max())
-    }
-
-    /// Makes a majority agree on a segment that a writer left, and finalizes it; its last transaction, 0 where there is none.
-    fn recover(&self, first: TxId) -> Result<TxId, JournalError> {
-        let prepared = self
-            .ask("prepareRecovery", self.options.prepare_recovery, move |session| {
-                session.prepare_recovery(first)
-            })
-            .map_err(|error| self.failed(error))?;
-        let chosen = choose(&prepared).map_err(|reason| self.failed(reason))?;
-        let Some(chosen) = chosen else { return Ok(TxId(first.0 - 1)) };
-        let (node, state) = (chosen.node, chosen.state);
-        let source = self.queues.get(node).map_or("", Queue::name).to_owned();
-        tracing::info!(
-            "{}: segment {first} is recovered up to {} from {source}",
-            self.name(),
-            state.last
-        );
-        let url = self.url_of(node)?;
-        let copies = SegmentCopies {
-            journal: self.address.journal.clone(),
-            namespace: self.info.to_colon_separated(),
-            state,
-            op_size_max: self.options.op_size_max,
-            patience: self.options.fetch,
-        };
-        self.ask("acceptRecovery", self.options.accept_recovery, move |session| {
-            session.accept_recovery(&chosen, &copies, &url)
-        })
-        .map_err(|error| self.failed(error))?;
-        self.ask("finalizeLogSegment", self.options.finalize, move |session| {
-            session.finalize(state.first, state.last)
-        })
-        .map_err(|error| self.failed(error))?;
-        self.writer.commit(self.writer.epoch(), state.last);
-        Ok(state.last)
-    }
-
-    /// Where a JournalNode's segments can be fetched.
-    fn url_of(&self, node: usize) -> Result<String, JournalError> {
-        let (sender, answer) = channel();
-        if let Some(queue) = self.queues.get(node) {
-            queue.call(move |session| _ = sender.send(session.url()));
-        }
-        let url = answer.recv_timeout(self.options.state);
-        let url = url.map_err(|_| self.failed("getJournalState: no answer in time"))?;
-        url.map_err(|error| self.failed(error))
-    }
-
+impl QuorumJournal {
     fn segment_url(&self, base: &str, first: TxId) -> String {
-        let namespace = self.info.to_colon_separated();
-        segment_url(base, &self.address.journal, &namespace, first, true)
+        let Members { info, address, .. } = &*self.members;
+        segment_url(base, &address.journal, &info.to_colon_separated(), first, true)
     }
 
     /// All copies of segments by their first transaction, and up to where they may be read.
@@ -228,7 +94,7 @@ impl Shared {
         manifests: Vec<(usize, Manifest)>,
         selection: Selection,
     ) -> Vec<Box<dyn EditStream>> {
-        let mut found: BTreeMap<(TxId, bool, TxId), Vec<String>> = BTreeMap::new();
+        let mut found: BTreeMap<(TxId, bool, TxId), Vec<SegmentCopy>> = BTreeMap::new();
         for (_, manifest) in &manifests {
             // What a majority does not have yet may be taken back by a recovery. Each JournalNode speaks for its own copy: one that
             // missed a recovery has other transactions behind those that it knows to be committed.
@@ -237,8 +103,10 @@ impl Shared {
             for SegmentState { first, last, in_progress } in &manifest.segments {
                 let last = if *in_progress { (*last).min(committed) } else { *last };
                 if last >= selection.from && last >= *first {
-                    let url = self.segment_url(&manifest.url, *first);
-                    found.entry((*first, *in_progress, last)).or_default().push(url);
+                    let base = manifest.url.clone();
+                    let url = self.segment_url(&base, *first);
+                    let copy = SegmentCopy { base, url };
+                    found.entry((*first, *in_progress, last)).or_default().push(copy);
                 }
             }
         }
@@ -249,45 +117,53 @@ impl Shared {
         let decided: Vec<TxId> =
             found.keys().map(|key| key.0).filter(|first| is_finalized(*first)).collect();
         found.retain(|(first, in_progress, _), _| !in_progress || !decided.contains(first));
-        let patience = self.options.fetch;
-        let op_size_max = self.options.op_size_max;
-        let streams = found.into_iter().flat_map(|((first, in_progress, last), urls)| {
-            urls.into_iter().map(move |url| -> Box<dyn EditStream> {
-                Box::new(RemoteSegment::new(url, first, last, in_progress, op_size_max, patience))
-            })
-        });
-        streams.collect()
+        let QuorumOptions { fetch, op_size_max, .. } = self.members.options;
+        let mut streams: Vec<Box<dyn EditStream>> = Vec::new();
+        for ((first, in_progress, last), mut copies) in found {
+            // Of copies that go equally far, readers take the last one first.
+            copies.sort_by_key(|copy| !self.failed_fetches.is_recent(&copy.base));
+            for copy in copies {
+                let failed = Arc::clone(&self.failed_fetches);
+                streams.push(Box::new(RemoteSegment::new(
+                    copy,
+                    (first, last),
+                    in_progress,
+                    op_size_max,
+                    (fetch, failed),
+                )));
+            }
+        }
+        streams
     }
-}
 
-impl Shared {
     /// The edits from `from` on that a majority has in memory; none if there are none yet.
     fn recent_edits(
         &self,
         from: TxId,
         count_max: u32,
     ) -> Result<Option<RecentEdits>, JournalError> {
-        let answers = self
-            .question("getJournaledEdits", self.options.read, move |session| {
+        let members = &self.members;
+        let answers = members
+            .question("getJournaledEdits", members.options.read, move |session| {
                 session.node.recent_edits(from, count_max)
             })
-            .map_err(|error| self.failed(error))?;
+            .map_err(|error| members.failed(error))?;
         let answers = answers.into_iter().map(|(_, answer)| answer).collect();
-        let majority = majority_of(self.queues.len());
-        recent::common(&self.name(), from, answers, majority, self.options.op_size_max)
+        let majority = majority_of(members.queues.len());
+        recent::common(&members.name(), from, answers, majority, members.options.op_size_max)
     }
 }
 
 impl EditSource for QuorumJournal {
     fn name(&self) -> String {
-        self.shared.name()
+        self.members.name()
     }
 
     fn streams(&self, selection: Selection) -> Result<Vec<Box<dyn EditStream>>, JournalError> {
-        let shared = &self.shared;
+        let members = &self.members;
         let (from, in_progress) = (selection.from, selection.in_progress);
-        if let Some(count_max) = shared.options.recent_max.filter(|_| in_progress) {
-            match shared.recent_edits(from, count_max) {
+        if let Some(count_max) = members.options.recent_max.filter(|_| in_progress) {
+            match self.recent_edits(from, count_max) {
                 Ok(found) => {
                     return Ok(found.into_iter().map(|edits| Box::new(edits) as _).collect());
                 }
@@ -297,12 +173,12 @@ impl EditSource for QuorumJournal {
                 }
             }
         }
-        let manifests = shared
-            .question("getEditLogManifest", shared.options.read, move |session| {
+        let manifests = members
+            .question("getEditLogManifest", members.options.read, move |session| {
                 session.node.manifest(from, in_progress)
             })
-            .map_err(|error| shared.failed(error))?;
-        Ok(shared.copies(manifests, selection))
+            .map_err(|error| members.failed(error))?;
+        Ok(self.copies(manifests, selection))
     }
 }
 
@@ -316,19 +192,14 @@ impl QuorumJournal {
         &self,
         selection: Selection,
     ) -> Result<Vec<Box<dyn EditStream>>, JournalError> {
-        let shared = &self.shared;
+        let members = &self.members;
         let (from, in_progress) = (selection.from, selection.in_progress);
-        let (sender, answers) = channel();
-        for (number, queue) in shared.queues.iter().enumerate() {
-            let sender = sender.clone();
-            queue.call(move |session| {
-                _ = sender.send((number, session.node.manifest(from, in_progress)));
-            });
-        }
-        drop(sender);
-        let nodes = shared.queues.len();
-        let manifests = wait_for_all("getEditLogManifest", nodes, &answers, shared.options.read);
-        Ok(shared.copies(manifests.map_err(|error| shared.failed(error))?, selection))
+        let manifests = members
+            .question_every("getEditLogManifest", members.options.read, move |session| {
+                session.node.manifest(from, in_progress)
+            })
+            .map_err(|error| members.failed(error))?;
+        Ok(self.copies(manifests, selection))
     }
 
     /// Whether a segment holds this transaction, be it finalized or not, and committed or not yet.
@@ -336,12 +207,12 @@ impl QuorumJournal {
     /// # Errors
     /// If no majority answers.
     pub fn holds(&self, txid: TxId) -> Result<bool, JournalError> {
-        let shared = &self.shared;
-        let manifests = shared
-            .question("getEditLogManifest", shared.options.read, move |session| {
+        let members = &self.members;
+        let manifests = members
+            .question("getEditLogManifest", members.options.read, move |session| {
                 session.node.manifest(txid, true)
             })
-            .map_err(|error| shared.failed(error))?;
+            .map_err(|error| members.failed(error))?;
         let mut segments = manifests.iter().flat_map(|(_, manifest)| &manifest.segments);
         Ok(segments.any(|segment| segment.first <= txid && txid <= segment.last))
     }
@@ -349,11 +220,24 @@ impl QuorumJournal {
     /// Removes all segments that begin with `first` or later: what they changed is given up. All JournalNodes must be there.
     ///
     /// # Errors
-    /// If one of them does not do it.
+    /// If no epoch was promised to this writer, or a JournalNode does not do it.
     pub fn discard_segments(&self, first: TxId) -> Result<(), JournalError> {
-        self.shared
-            .ask_all("discardSegments", move |session| session.node.discard_segments(first))
+        let epoch = self.promised_epoch()?;
+        let members = &self.members;
+        members
+            .ask_all("discardSegments", move |session| session.discard_segments(epoch, first))
             .map(drop)
+    }
+
+    /// The epoch of this writer's term.
+    fn promised_epoch(&self) -> Result<u64, JournalError> {
+        match self.epoch() {
+            0 => {
+                let reason = "no epoch was promised: its segments were not recovered";
+                Err(self.members.failed(reason))
+            }
+            epoch => Ok(epoch),
+        }
     }
 }
 
@@ -361,49 +245,38 @@ impl Journal for QuorumJournal {
     /// Every JournalNode is asked: one with data is enough.
     fn has_data(&self) -> Result<bool, JournalError> {
         let formatted =
-            self.shared.ask_all("isFormatted", |session| session.node.is_formatted())?;
+            self.members.ask_all("isFormatted", |session| session.node.is_formatted())?;
         Ok(formatted.contains(&true))
     }
 
     /// All of them must be there: one that is not would stay without the journal.
     fn format(&self) -> Result<(), JournalError> {
-        let info = self.shared.info.clone();
-        self.shared.ask_all("format", move |session| session.node.format(&info)).map(drop)
+        let info = self.members.info.clone();
+        self.members.ask_all("format", move |session| session.node.format(&info)).map(drop)
     }
 
     fn recover_unfinalized_segments(&self) -> Recovery {
-        let last = match self.shared.new_epoch() {
-            Ok(last) => last,
-            Err(error) => return Recovery { reached: TxId(0), outcome: Err(error) },
-        };
-        let Some(first) = last else { return Recovery { reached: TxId(0), outcome: Ok(()) } };
-        match self.shared.recover(first) {
-            Ok(reached) => Recovery { reached, outcome: Ok(()) },
-            Err(error) => Recovery { reached: first, outcome: Err(error) },
-        }
+        Takeover { members: &self.members }.run()
     }
 
     fn start_segment(&self, first: TxId) -> Result<Box<dyn OpenSegment>, JournalError> {
-        let shared = &self.shared;
-        if self.epoch() == 0 {
-            return Err(shared.failed("no epoch was promised: its segments were not recovered"));
-        }
-        let layout = shared.info.layout;
-        shared
-            .ask("startLogSegment", shared.options.start_segment, move |session| {
-                session.start_segment(first, layout)
+        let members = &self.members;
+        let (epoch, layout) = (self.promised_epoch()?, members.info.layout);
+        members
+            .ask("startLogSegment", members.options.start_segment, move |session| {
+                session.start_segment(epoch, first, layout)
             })
-            .map_err(|error| shared.failed(error))?;
-        Ok(Box::new(QuorumSegment { shared: Arc::clone(shared), first }))
+            .map_err(|error| members.failed(error))?;
+        Ok(Box::new(QuorumSegment { members: Arc::clone(members), epoch, first }))
     }
 
     /// A JournalNode removes all segments up to a transaction: those before `kept` only.
     fn purge(&self, before: TxId, kept: Option<RangeInclusive<i64>>) {
         let before = kept.map_or(before, |kept| before.min(TxId(*kept.start())));
-        for queue in &self.shared.queues {
+        let epoch = self.epoch();
+        for queue in &self.members.queues {
             queue.call(move |session| {
-                let request = session.request();
-                if let Err(refusal) = session.node.purge(request, before) {
+                if let Err(refusal) = session.purge(epoch, before) {
                     tracing::warn!("old segments were not removed: {refusal}");
                 }
             });
@@ -415,20 +288,21 @@ impl Journal for QuorumJournal {
 
 /// A segment that a majority writes.
 struct QuorumSegment {
-    shared: Arc<Shared>,
+    members: Arc<Members>,
+    /// The epoch of the term that began the segment.
+    epoch: u64,
     first: TxId,
 }
 
 impl OpenSegment for QuorumSegment {
     fn append(&mut self, batch: &Batch<'_>) -> Result<Completion, JournalError> {
-        let shared = &self.shared;
+        let (members, epoch) = (&self.members, self.epoch);
         let records = Bytes::copy_from_slice(batch.records);
         let last = TxId(batch.first.0 + i64::from(batch.count) - 1);
-        let (completer, completion) = Completion::pending_within(shared.options.write);
-        let epoch = shared.writer.epoch();
-        let tally = Arc::new(Tally::new(shared.queues.len(), completer));
-        for queue in &shared.queues {
-            let (tally, writer) = (Arc::clone(&tally), Arc::clone(&shared.writer));
+        let (completer, completion) = Completion::pending_within(members.options.write);
+        let tally = Arc::new(Tally::new(members.queues.len(), completer));
+        for queue in &members.queues {
+            let (tally, writer) = (Arc::clone(&tally), Arc::clone(&members.writer));
             let write = Write {
                 epoch,
                 segment: self.first,
@@ -437,18 +311,18 @@ impl OpenSegment for QuorumSegment {
                 records: records.clone(),
                 told: Box::new(move |answer| tally.count(answer, || writer.commit(epoch, last))),
             };
-            queue.write(write, shared.options.queued_max);
+            queue.write(write, members.options.queued_max);
         }
         Ok(completion)
     }
 
     fn finalize(self: Box<Self>, last: TxId) -> Result<(), JournalError> {
-        let (shared, first) = (&self.shared, self.first);
-        shared
-            .ask("finalizeLogSegment", shared.options.finalize, move |session| {
-                session.finalize(first, last)
+        let (members, epoch, first) = (&self.members, self.epoch, self.first);
+        members
+            .ask("finalizeLogSegment", members.options.finalize, move |session| {
+                session.finalize(epoch, first, last)
             })
             .map(drop)
-            .map_err(|error| shared.failed(error))
+            .map_err(|error| members.failed(error))
     }
 }

@@ -3,10 +3,10 @@
 use crate::journal_node::{Prepared, SegmentState};
 
 /// The copy of a segment that is recovered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chosen {
-    /// The number of the JournalNode that has it.
-    pub(crate) node: usize,
+    /// The numbers of the JournalNodes that have it.
+    pub(crate) nodes: Vec<usize>,
     pub(crate) state: SegmentState,
     /// The epoch of the writer, or of the recovery in which it was accepted.
     epoch: u64,
@@ -40,10 +40,10 @@ pub(crate) fn choose(answers: &[(usize, Prepared)]) -> Result<Option<Chosen>, St
         // Among finalized copies no epoch counts: all are the same.
         (!state.in_progress, if state.in_progress { epoch(prepared) } else { 0 }, state.last)
     };
-    let mut best: Option<(usize, &Prepared, SegmentState)> = None;
-    for (node, prepared) in answers {
+    let mut best: Option<(&Prepared, SegmentState)> = None;
+    for (_, prepared) in answers {
         let Some(state) = prepared.state else { continue };
-        if let Some((_, _, other)) = best
+        if let Some((_, other)) = best
             && !other.in_progress
             && !state.in_progress
             && other.last != state.last
@@ -53,18 +53,22 @@ pub(crate) fn choose(answers: &[(usize, Prepared)]) -> Result<Option<Chosen>, St
                 state.first, other.last, state.last
             ));
         }
-        if best.is_none_or(|(_, known, other)| rank(prepared, &state) > rank(known, &other)) {
-            best = Some((*node, prepared, state));
+        if best.is_none_or(|(known, other)| rank(prepared, &state) > rank(known, &other)) {
+            best = Some((prepared, state));
         }
     }
     let committed = answers.iter().filter_map(|(_, prepared)| prepared.committed).max();
-    let Some((node, prepared, state)) = best else { return Ok(None) };
+    let Some((prepared, state)) = best else { return Ok(None) };
+    let is_as_good = |(_, other): &&(usize, Prepared)| {
+        other.state.is_some_and(|copy| rank(other, &copy) == rank(prepared, &state))
+    };
+    let nodes = answers.iter().filter(is_as_good).map(|(node, _)| *node).collect();
     match committed.and_then(|txid| i64::try_from(txid).ok()) {
         Some(committed) if committed >= state.first.0 && committed > state.last.0 => Err(format!(
             "the best copy of segment {} ends with {}, but {committed} is committed",
             state.first, state.last
         )),
-        _ => Ok(Some(Chosen { node, state, epoch: epoch(prepared) })),
+        _ => Ok(Some(Chosen { nodes, state, epoch: epoch(prepared) })),
     }
 }
 
@@ -84,7 +88,7 @@ mod tests {
 
     fn chosen(answers: &[Prepared]) -> Option<(usize, i64)> {
         let numbered: Vec<_> = answers.iter().cloned().enumerate().collect();
-        choose(&numbered).unwrap().map(|chosen| (chosen.node, chosen.state.last.0))
+        choose(&numbered).unwrap().map(|chosen| (chosen.nodes[0], chosen.state.last.0))
     }
 
     #[test]

@@ -58,8 +58,9 @@ impl WriterState {
 pub(crate) struct Session {
     pub(crate) node: JournalNode,
     writer: Arc<WriterState>,
-    /// Serial number of the last call of `epoch`.
+    /// Serial number of the next call of `epoch`.
     serial: u64,
+    /// The term that what follows belongs to.
     epoch: u64,
     /// The segment that is written there; none: it missed something, and takes part again with the next segment.
     segment: Option<TxId>,
@@ -74,7 +75,7 @@ pub(crate) struct Session {
 
 /// Records on their way to one JournalNode.
 pub(crate) struct Write {
-    /// The writer's epoch when they were queued.
+    /// The epoch of the term that began their segment.
     pub(crate) epoch: u64,
     pub(crate) segment: TxId,
     pub(crate) first: TxId,
@@ -124,11 +125,6 @@ impl Queue {
         Ok(Self { name, jobs, queued, watch })
     }
 
-    /// `host:port`
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
     /// How the writer stands with it.
     pub(crate) fn status(&self) -> NodeStatus {
         self.watch.status(&self.name, self.queued.load(Ordering::Acquire))
@@ -150,7 +146,12 @@ impl Queue {
             let node = self.name.clone();
             let refusal = Refusal { node, reason };
             let reason = refusal.clone();
-            self.call(move |session| session.leave(&reason));
+            let epoch = write.epoch;
+            self.call(move |session| {
+                if session.enter(epoch).is_ok() {
+                    session.leave(&reason);
+                }
+            });
             return (write.told)(Err(refusal));
         }
         let _ = self.jobs.send(Job::Write(write));
@@ -167,14 +168,27 @@ impl Session {
         }
     }
 
-    /// The head of the next call.
-    pub(crate) fn request(&mut self) -> RequestInfoProto {
-        let Term { epoch, committed } = *self.writer.0.lock();
-        if epoch != self.epoch {
-            (self.epoch, self.serial) = (epoch, 0);
+    /// Begins a call that was queued in `epoch`. One of a term that has ended is refused: in the name of the new term it could end or
+    /// discard what that term writes. What is known of the JournalNode belongs to its term, too.
+    fn enter(&mut self, epoch: u64) -> Result<(), Refusal> {
+        let current = self.writer.epoch();
+        if epoch != current {
+            let reason = format!("the call is of epoch {epoch}, and this writer has {current} now");
+            return Err(self.node.refusal(reason));
         }
+        if self.epoch != epoch {
+            (self.epoch, self.serial) = (epoch, 0);
+            (self.segment, self.prepared, self.accepted) = (None, None, None);
+        }
+        Ok(())
+    }
+
+    /// The head of the next call of the term that was entered.
+    fn request(&mut self) -> RequestInfoProto {
+        let Term { epoch, committed } = *self.writer.0.lock();
+        let committed = committed.filter(|_| epoch == self.epoch);
         let committed = committed.and_then(|txid| u64::try_from(txid.0).ok());
-        let request = self.node.request(epoch, self.serial, committed);
+        let request = self.node.request(self.epoch, self.serial, committed);
         self.serial += 1;
         request
     }
@@ -188,14 +202,20 @@ impl Session {
 
     /// Where its segments can be fetched. It is asked only if it has not said so yet: a recovery must not depend on one more
     /// answer of a single JournalNode.
-    pub(crate) fn url(&mut self) -> Result<String, Refusal> {
+    fn url(&mut self) -> Result<String, Refusal> {
         match &self.url {
             Some(url) => Ok(url.clone()),
             None => Ok(self.node.state()?.url),
         }
     }
 
-    pub(crate) fn start_segment(&mut self, first: TxId, layout: i32) -> Result<(), Refusal> {
+    pub(crate) fn start_segment(
+        &mut self,
+        epoch: u64,
+        first: TxId,
+        layout: i32,
+    ) -> Result<(), Refusal> {
+        self.enter(epoch)?;
         self.segment = None;
         self.watch.ends();
         let request = self.request();
@@ -208,7 +228,8 @@ impl Session {
 
     /// Ends the segment that was written or recovered there. A JournalNode that missed a part of it must not end it: it may have
     /// as many transactions of a writer that was replaced.
-    pub(crate) fn finalize(&mut self, first: TxId, last: TxId) -> Result<(), Refusal> {
+    pub(crate) fn finalize(&mut self, epoch: u64, first: TxId, last: TxId) -> Result<(), Refusal> {
+        self.enter(epoch)?;
         let segment = self.segment.take();
         if segment != Some(first) && self.accepted != Some(first) {
             return Err(self.node.refusal("it missed a part of the segment"));
@@ -217,44 +238,80 @@ impl Session {
         self.node.finalize(request, first, last)
     }
 
-    /// Asks what is there of a segment, which nobody writes any more.
-    pub(crate) fn prepare_recovery(&mut self, first: TxId) -> Result<Prepared, Refusal> {
+    /// Removes segments that end before a transaction.
+    pub(crate) fn purge(&mut self, epoch: u64, before: TxId) -> Result<(), Refusal> {
+        self.enter(epoch)?;
+        let request = self.request();
+        self.node.purge(request, before)
+    }
+
+    /// Takes segments that begin with `first` or later out of use.
+    pub(crate) fn discard_segments(&mut self, epoch: u64, first: TxId) -> Result<(), Refusal> {
+        self.enter(epoch)?;
+        // Apache's JournalNodes do not look at the epoch of the call itself. After this one they have refused a replaced writer.
+        let heartbeat = self.request();
+        self.node.heartbeat(heartbeat)?;
+        let request = self.request();
+        self.node.discard_segments(request, first)
+    }
+
+    /// Asks what is there of a segment that no writer writes any more, and where that can be fetched.
+    pub(crate) fn prepare_recovery(
+        &mut self,
+        epoch: u64,
+        first: TxId,
+    ) -> Result<(Prepared, Option<String>), Refusal> {
+        self.enter(epoch)?;
         (self.segment, self.prepared, self.accepted) = (None, None, None);
         let request = self.request();
         let prepared = self.node.prepare_recovery(request, first)?;
         self.prepared = Some(prepared.clone());
-        Ok(prepared)
+        Ok((prepared, self.url().ok()))
     }
 
-    /// Has the chosen copy of a segment accepted, which the JournalNode at `source` has. A JournalNode keeps a copy of the same
-    /// length as its own, so one that holds other transactions is taken out of its use before.
+    /// Has the chosen copy of a segment accepted, which the JournalNodes at `sources` have: each is tried in turn, because transfers
+    /// from one may stall. A JournalNode keeps a copy of the same length as its own, so one that holds other transactions is taken
+    /// out of its use before.
     ///
-    /// Only a copy that was compared is discarded. One with the same transactions may be all that is left of them when `source`
+    /// Only a copy that was compared is discarded. One with the same transactions may be all that is left of them when a source
     /// ends before they were fetched. One with others holds nothing that counts: the later writer saw nothing of it on a
     /// majority.
     pub(crate) fn accept_recovery(
         &mut self,
+        epoch: u64,
         chosen: &Chosen,
         copies: &SegmentCopies,
-        source: &str,
+        sources: &[String],
     ) -> Result<(), Refusal> {
+        self.enter(epoch)?;
         let Some(prepared) = self.prepared.take() else {
             return Err(self.node.refusal("it is not known what it has of the segment"));
         };
         let state = chosen.state;
-        if chosen.may_differ_from(&prepared) && !self.has_same_copy(copies, source)? {
+        if chosen.may_differ_from(&prepared) && !self.has_same_copy(copies, sources)? {
             tracing::warn!("{}: its segment {} is another writer's", self.node.name(), state.first);
-            self.node.discard_segments(state.first)?;
+            self.discard_segments(epoch, state.first)?;
         }
-        let request = self.request();
-        self.node.accept_recovery(request, state, &copies.url(source))?;
-        self.accepted = Some(state.first);
-        Ok(())
+        let mut outcome = Err(self.node.refusal("nobody says where the segment can be fetched"));
+        for source in sources {
+            self.enter(epoch)?;
+            let request = self.request();
+            outcome = self.node.accept_recovery(request, state, &copies.url(source));
+            if outcome.is_ok() {
+                self.accepted = Some(state.first);
+                break;
+            }
+        }
+        outcome
     }
 
-    fn has_same_copy(&mut self, copies: &SegmentCopies, source: &str) -> Result<bool, Refusal> {
+    fn has_same_copy(
+        &mut self,
+        copies: &SegmentCopies,
+        sources: &[String],
+    ) -> Result<bool, Refusal> {
         let own = self.url()?;
-        copies.are_same(&own, source).map_err(|reason| {
+        copies.are_same(&own, sources).map_err(|reason| {
             self.node.refusal(format!("its copy cannot be compared with the chosen one: {reason}"))
         })
     }
@@ -266,8 +323,8 @@ impl Session {
         count: u32,
         records: Bytes,
     ) -> Result<(), Refusal> {
-        // What an earlier term of this writer left in the queue must not be sent in the name of the new one.
-        if self.segment != Some(segment) || self.writer.epoch() != epoch {
+        self.enter(epoch)?;
+        if self.segment != Some(segment) {
             return Err(self.node.refusal(
                 "it missed a part of the segment, and takes part again with the next one",
             ));

@@ -1,8 +1,10 @@
 //! The edits of a segment that a JournalNode has.
 
 use crate::download::fetch_segment;
+use crate::failed_fetches::FailedFetches;
 use std::io::Seek;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use zerohop_journal::JournalError;
 use zerohop_journal::log::EditStream;
@@ -10,28 +12,35 @@ use zerohop_journal::op::Record;
 use zerohop_journal::segment::SegmentReader;
 use zerohop_wire::TxId;
 
+/// Where a JournalNode gives its copy of a segment.
+pub(crate) struct SegmentCopy {
+    /// The JournalNode, `http://host:port`.
+    pub(crate) base: String,
+    pub(crate) url: String,
+}
+
 /// A segment by HTTP. It is fetched whole, when the first edit is asked for, into a file without a name.
 pub(crate) struct RemoteSegment {
-    url: String,
+    copy: SegmentCopy,
     first: TxId,
     /// The last transaction that may be read.
     last: TxId,
     in_progress: bool,
     op_size_max: usize,
     patience: Duration,
+    failed: Arc<FailedFetches>,
     reader: Option<SegmentReader>,
 }
 
 impl RemoteSegment {
     pub(crate) fn new(
-        url: String,
-        first: TxId,
-        last: TxId,
+        copy: SegmentCopy,
+        (first, last): (TxId, TxId),
         in_progress: bool,
         op_size_max: usize,
-        patience: Duration,
+        (patience, failed): (Duration, Arc<FailedFetches>),
     ) -> Self {
-        Self { url, first, last, in_progress, op_size_max, patience, reader: None }
+        Self { copy, first, last, in_progress, op_size_max, patience, failed, reader: None }
     }
 
     fn reader(&mut self) -> Result<&mut SegmentReader, JournalError> {
@@ -46,9 +55,12 @@ impl RemoteSegment {
         let failed =
             |error: &dyn std::fmt::Display| JournalError::NoQuorum { reason: error.to_string() };
         let mut to = tempfile::tempfile().map_err(|error| failed(&error))?;
-        fetch_segment(&self.url, &mut to, self.patience).map_err(|error| failed(&error))?;
+        fetch_segment(&self.copy.url, &mut to, self.patience).map_err(|error| {
+            self.failed.note(&self.copy.base);
+            failed(&error)
+        })?;
         to.rewind().map_err(|error| failed(&error))?;
-        let mut reader = SegmentReader::of_file(to, Path::new(&self.url), self.op_size_max)?;
+        let mut reader = SegmentReader::of_file(to, Path::new(&self.copy.url), self.op_size_max)?;
         // Behind the last transaction may be half a record.
         reader.set_in_progress(self.in_progress);
         Ok(reader)
@@ -57,7 +69,7 @@ impl RemoteSegment {
 
 impl EditStream for RemoteSegment {
     fn name(&self) -> String {
-        self.url.clone()
+        self.copy.url.clone()
     }
 
     fn first(&self) -> TxId {

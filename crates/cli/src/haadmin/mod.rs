@@ -217,19 +217,23 @@ impl Call<'_> {
         for id in ids {
             let target = Target::new(self.conf, id)?;
             let service = self.asks(&target)?;
-            let state = wait(service.status())?.map(|status| status.state.to_string());
+            let status = wait(service.status())?;
+            let not_ready = status.as_ref().ok().and_then(|status| status.not_ready.clone());
+            let state = status.map(|status| status.state.to_string());
             if self.as_json {
                 shown.push(json!({
                     "nameservice": target.id().nameservice,
                     "namenode": target.id().namenode,
                     "address": target.address(),
                     "state": state.as_ref().ok(),
+                    "notReadyReason": not_ready,
                     "error": state.as_ref().err().map(ToString::to_string),
                 }));
                 continue;
             }
             let state = state.unwrap_or_else(|error| format!("Failed to connect: {error}"));
             sayln!("{:<50} {state:<10}", target.address());
+            warn_not_ready(&target, not_ready.as_deref());
         }
         if self.as_json {
             sayln!("{}", serde_json::Value::from(shown));
@@ -245,7 +249,10 @@ impl Call<'_> {
                 "{}",
                 json!({"state": status.state.to_string(), "notReadyReason": status.not_ready})
             ),
-            false => sayln!("{}", status.state),
+            false => {
+                sayln!("{}", status.state);
+                warn_not_ready(&target, status.not_ready.as_deref());
+            }
         }
         Ok(())
     }
@@ -356,6 +363,13 @@ impl Call<'_> {
             }
             Err(error) => Err(failed(error)),
         }
+    }
+}
+
+/// Says why a standby could not become active: not where scripts read its state.
+fn warn_not_ready(target: &Target, reason: Option<&str>) {
+    if let Some(reason) = reason {
+        eprintln!("{target} is not ready to become active: {reason}");
     }
 }
 

@@ -26,6 +26,14 @@ keys! {
     DFS_JOURNALNODE_EDIT_CACHE_SIZE_BYTES: Option<u64> = "dfs.journalnode.edit-cache-size.bytes", "", Bytes;
     /// Whether NameNodes follow segments that are still written; JournalNodes keep the last edits in memory for them.
     DFS_HA_TAIL_EDITS_IN_PROGRESS: bool = "dfs.ha.tail-edits.in-progress", "false", Plain;
-    /// Longest wait for another JournalNode to begin to send a segment; ten times that for a whole one.
+    /// Longest wait for another JournalNode to begin to send a segment.
     DFS_EDIT_LOG_TRANSFER_TIMEOUT: Duration = "dfs.edit.log.transfer.timeout", "30000", Millis;
+    /// Longest time without a byte in the transfer of a segment from a JournalNode; then another copy is tried. Shorter time-outs of transfers come first.
+    ZEROHOP_JOURNAL_TRANSFER_STALL_TIMEOUT_MS: Duration = "zerohop.journal.transfer.stall.timeout.ms", "5000", Millis;
+    /// Hosts besides those of the configured NameNodes and JournalNodes whose calls and requests for segments a JournalNode accepts; * accepts all.
+    ZEROHOP_JOURNALNODE_ALLOWED_HOSTS: Vec<String> = "zerohop.journalnode.allowed.hosts", "", Plain;
+    /// Whether a NameNode may format a journal that has edits.
+    ZEROHOP_JOURNALNODE_FORMAT_OVER_DATA: bool = "zerohop.journalnode.format.over.data", "false", Plain;
+    /// Most journals that a JournalNode keeps; a NameNode cannot format more.
+    ZEROHOP_JOURNALNODE_JOURNALS_MAX: usize = "zerohop.journalnode.journals.max", "64", Plain;
 }

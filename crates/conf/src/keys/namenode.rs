@@ -335,7 +335,7 @@ keys! {
     DFS_QJOURNAL_FINALIZE_SEGMENT_TIMEOUT_MS: Duration = "dfs.qjournal.finalize-segment.timeout.ms", "120000", Millis;
     /// Longest wait for JournalNodes' lists of segments, and for edits out of their memory.
     DFS_QJOURNAL_SELECT_INPUT_STREAMS_TIMEOUT_MS: Duration = "dfs.qjournal.select-input-streams.timeout.ms", "20000", Millis;
-    /// Longest wait for a segment of a JournalNode to begin to arrive.
+    /// Longest wait for a segment of a JournalNode to begin to arrive, and for each further piece of it.
     DFS_QJOURNAL_HTTP_READ_TIMEOUT_MS: Duration = "dfs.qjournal.http.read.timeout.ms", "60000", Millis;
     /// Megabytes of edits that may wait for one JournalNode; beyond them it is left out until the next segment.
     DFS_QJOURNAL_QUEUED_EDITS_LIMIT_MB: usize = "dfs.qjournal.queued-edits.limit.mb", "10", Plain;

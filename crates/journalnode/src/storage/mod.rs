@@ -10,7 +10,7 @@
 //!     edits_<first>-<last>, edits_inprogress_<first>
 //!     edits_inprogress_<first>.epoch=<epoch>   a segment fetched for a recovery that is not accepted yet
 //!     paxos/<first>                            what was accepted in a recovery of the segment
-//!   edits.sync/                                finalized segments being fetched
+//!   edits.sync/                                segments being fetched
 //! ```
 //! Source: `JNStorage`.
 
@@ -23,12 +23,16 @@ pub(crate) use number::{CommittedTxid, PersistentNumber};
 pub(crate) use upgrade::exists;
 pub use version::StorageInfo;
 
+use crate::calls::RequestInfo;
 use crate::error::{Error, Result};
 use directory::{make_directory, remove_directory};
 use std::path::{Path, PathBuf};
 use zerohop_daemon::storage::{self, DirectoryLock, FileError};
 use zerohop_journal::segment::in_progress_name;
 use zerohop_wire::TxId;
+
+/// Segments being fetched lie here, beside `current`.
+pub(crate) const FETCHED: &str = "edits.sync";
 
 /// A journal's directory, locked.
 #[derive(Debug)]
@@ -47,6 +51,8 @@ impl JournalStorage {
         make_directory(root, mode)?;
         let lock = DirectoryLock::acquire(root)?;
         upgrade::complete_interrupted(root)?;
+        // Downloads that a crash interrupted.
+        remove_directory(&root.join(FETCHED))?;
         let info = StorageInfo::read(&root.join("current"))?;
         let storage = Self { root: root.to_owned(), mode, info, _lock: lock };
         if storage.info.is_some() {
@@ -109,6 +115,14 @@ impl JournalStorage {
     /// Where a segment is fetched to by the recovery of an epoch.
     pub(crate) fn fetched_by(&self, first: TxId, epoch: u64) -> PathBuf {
         self.current().join(format!("{}.epoch={epoch}", in_progress_name(first)))
+    }
+
+    /// Where a segment is being fetched for a call, beside `current`. The directory is made.
+    pub(crate) fn fetched_for(&self, first: TxId, request: RequestInfo) -> Result<PathBuf> {
+        let directory = self.root.join(FETCHED);
+        make_directory(&directory, self.mode)?;
+        let RequestInfo { epoch, serial, .. } = request;
+        Ok(directory.join(format!("{}.epoch={epoch}.{serial}", in_progress_name(first))))
     }
 
     /// Removes what was accepted for segments before a transaction.

@@ -1,14 +1,13 @@
 //! Connections whose calls fail where a plan says so: before or after they were carried out.
 
+use crate::stalled::{FETCHING, from_stalling};
 use bytes::Bytes;
 use prost::Message;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use zerohop_proto::hdfs::qjournal::AcceptRecoveryRequestProto;
 use zerohop_quorum::{Connection, RpcConnection};
-
-/// The call that has a JournalNode fetch a segment.
-pub const FETCHING: &str = "acceptRecovery";
 
 /// What happens to a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +22,10 @@ pub enum Fault {
     Restart,
     /// The call is carried out; if it has the JournalNode fetch a segment, that fails.
     NoFetch,
+    /// The call is carried out; if it has the JournalNode fetch a segment, the transfer stalls in mid-body.
+    Stalled,
+    /// The call hangs until another writer has taken over, and with it all later ones of the same writer. Then it is carried out.
+    Hang,
     /// This call and all later ones of the same writer do not arrive.
     Away,
     /// This call, all later ones of the same writer and those of the next two do not arrive.
@@ -32,12 +35,14 @@ pub enum Fault {
 impl Fault {
     /// Those that hit one call, whatever it is.
     pub const SINGLE: [Self; 4] = [Self::Lost, Self::AnswerLost, Self::Late, Self::Restart];
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Lost,
         Self::AnswerLost,
         Self::Late,
         Self::Restart,
         Self::NoFetch,
+        Self::Stalled,
+        Self::Hang,
         Self::Away,
         Self::Down,
     ];
@@ -62,22 +67,35 @@ struct Late {
 pub struct Plan {
     planned: Vec<Planned>,
     state: Mutex<State>,
+    taken_over: Condvar,
 }
 
-#[derive(Default)]
+/// A call hangs no longer: the history waits for its end in places.
+const HANG_MAX: Duration = Duration::from_millis(200);
+
 struct State {
     /// Calls to each JournalNode so far, by their methods.
-    calls: [Vec<&'static str>; 3],
+    calls: Vec<Vec<&'static str>>,
     /// The writers whose calls do not arrive at each JournalNode any more.
-    away: [Range<usize>; 3],
+    away: Vec<Range<usize>>,
+    /// Takeovers that have succeeded: what hangs goes on with the next.
+    takeovers: usize,
     late: Vec<Late>,
     /// Faults that happened, for messages.
     happened: Vec<String>,
 }
 
 impl Plan {
-    pub fn new(planned: &[Planned]) -> Arc<Self> {
-        Arc::new(Self { planned: planned.to_vec(), state: Mutex::default() })
+    pub fn new(planned: &[Planned], nodes: usize) -> Arc<Self> {
+        let state = State {
+            calls: vec![Vec::new(); nodes],
+            away: vec![0..0; nodes],
+            takeovers: 0,
+            late: Vec::new(),
+            happened: Vec::new(),
+        };
+        let (planned, state) = (planned.to_vec(), Mutex::new(state));
+        Arc::new(Self { planned, state, taken_over: Condvar::new() })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -85,7 +103,7 @@ impl Plan {
     }
 
     /// The calls that each JournalNode got, by their methods.
-    pub fn calls(&self) -> [Vec<&'static str>; 3] {
+    pub fn calls(&self) -> Vec<Vec<&'static str>> {
         self.state().calls.clone()
     }
 
@@ -112,8 +130,18 @@ impl Plan {
         if state.away[node].contains(&writer) { Some(Fault::Lost) } else { fault }
     }
 
-    /// Carries out the calls that are late.
+    /// Returns after the next takeover, or when that is too long.
+    fn hang(&self) {
+        let state = self.state();
+        let takeovers = state.takeovers;
+        let waits = |state: &mut State| state.takeovers == takeovers;
+        drop(self.taken_over.wait_timeout_while(state, HANG_MAX, waits));
+    }
+
+    /// Another writer has taken over: carries out the calls that are late.
     pub fn deliver(&self, links: &[Link]) {
+        self.state().takeovers += 1;
+        self.taken_over.notify_all();
         let late = std::mem::take(&mut self.state().late);
         for Late { node, method, request } in late {
             // Nobody waits for the answer.
@@ -154,6 +182,11 @@ impl Connection for Faulty {
             None => self.link.rpc.call(method, request),
             Some(Fault::Lost | Fault::Away | Fault::Down) => failed("it was not sent"),
             Some(Fault::NoFetch) => self.link.rpc.call(method, &without_source(method, request)),
+            Some(Fault::Stalled) => self.link.rpc.call(method, &from_stalling(method, request)),
+            Some(Fault::Hang) => {
+                self.plan.hang();
+                self.link.rpc.call(method, request)
+            }
             Some(Fault::AnswerLost) => {
                 let _ = self.link.rpc.call(method, request);
                 failed("there is no answer")

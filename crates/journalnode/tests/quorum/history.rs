@@ -25,9 +25,11 @@ pub struct Term {
     pub purges: bool,
     /// Whether it goes on to write when it was replaced.
     pub wakes: bool,
+    /// Whether the writer object of the term before takes over again, as in a NameNode that was a standby meanwhile.
+    pub same_object: bool,
 }
 
-/// Three JournalNodes for several histories, each of which has a journal of its own.
+/// JournalNodes for several histories, each of which has a journal of its own.
 pub struct Cluster {
     nodes: Arc<Mutex<Nodes>>,
     links: Vec<Link>,
@@ -35,8 +37,10 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    pub fn start() -> Self {
-        let nodes = Nodes::start();
+    pub fn start(count: usize) -> Self {
+        // Transfers that stall must not take long here.
+        let settings = [("zerohop.journal.transfer.stall.timeout.ms", "300")];
+        let nodes = Nodes::start_many(count, &settings);
         let addresses = nodes.addresses.clone();
         let nodes = Arc::new(Mutex::new(nodes));
         let link = |(number, address): (usize, &std::net::SocketAddr)| {
@@ -60,11 +64,12 @@ impl Cluster {
         terms: &[Term],
         planned: &[Planned],
         settles: bool,
-    ) -> Outcome<[Vec<&'static str>; 3]> {
+    ) -> Outcome<Vec<Vec<&'static str>>> {
         self.made += 1;
+        let nodes = self.links.len();
         let mut history = History {
             cluster: self,
-            plan: Plan::new(planned),
+            plan: Plan::new(planned, nodes),
             settles,
             is_single: planned.len() <= 1,
             acknowledged: BTreeMap::new(),
@@ -73,6 +78,7 @@ impl Cluster {
             replaced: Vec::new(),
             tails: Vec::new(),
             number: 0,
+            last: None,
         };
         let outcome = history.run(terms);
         let plan = Arc::clone(&history.plan);
@@ -100,7 +106,7 @@ impl Cluster {
 /// A writer that was replaced and does not know it.
 struct Replaced {
     number: usize,
-    writer: QuorumJournal,
+    writer: Arc<QuorumJournal>,
     segment: Option<Box<dyn OpenSegment>>,
     next: i64,
 }
@@ -123,21 +129,23 @@ struct History<'a> {
     tails: Vec<(String, Vec<i64>)>,
     /// The writer's.
     number: usize,
+    /// The last writer that took over.
+    last: Option<Arc<QuorumJournal>>,
 }
 
 impl History<'_> {
     fn run(&mut self, terms: &[Term]) -> Outcome {
-        self.reader(None).format().map_err(|error| error.to_string())?;
+        self.reader(&[]).format().map_err(|error| error.to_string())?;
         for term in terms {
-            let writer = self.take_over()?;
+            let writer = self.take_over(term.same_object)?;
             if let Some(replaced) = self.write(writer, term)?.filter(|_| term.wakes) {
                 self.replaced.push(replaced);
             }
         }
-        let last = self.take_over()?;
+        let last = self.take_over(false)?;
         // Any majority has all of it.
-        for left_out in 0..3 {
-            self.compare(&last, Some(left_out))?;
+        for left_out in self.minorities() {
+            self.compare(&last, &left_out)?;
         }
         for (when, tail) in &self.tails {
             if self.known.get(..tail.len()) != Some(&tail[..]) {
@@ -153,24 +161,36 @@ impl History<'_> {
     /// Reads on as a standby does, out of JournalNodes' memory or their segments, with one of them less. What it finds must stay.
     fn tail(&mut self, when: &str) {
         let round = self.tails.len();
-        let (left_out, recent_max) = (round % 3, round.is_multiple_of(2).then_some(1000));
-        let reader = self.reader_with(Some(left_out), recent_max);
+        let minorities = self.minorities();
+        let left_out = &minorities[round % minorities.len()];
+        let recent_max = round.is_multiple_of(2).then_some(1000);
+        let reader = self.reader_with(left_out, recent_max);
         // Where no two of the others agree there is nothing to read yet.
         if let Ok(tail) = read_marks(&reader, true) {
             let number = self.number;
             let memory = recent_max.is_some();
             self.tails
-                .push((format!("{when} of {number}, without {left_out}, memory {memory}"), tail));
+                .push((format!("{when} of {number}, without {left_out:?}, memory {memory}"), tail));
         }
     }
 
-    fn reader(&self, left_out: Option<usize>) -> QuorumJournal {
+    /// As many JournalNodes as may be left out, in each way.
+    fn minorities(&self) -> Vec<Vec<usize>> {
+        let count = self.cluster.links.len();
+        let all = (0..count).flat_map(|one| {
+            (one..count).map(move |two| if one == two { vec![one] } else { vec![one, two] })
+        });
+        let size = (count - 1) / 2;
+        all.filter(|nodes| nodes.len() == size).collect()
+    }
+
+    fn reader(&self, left_out: &[usize]) -> QuorumJournal {
         self.reader_with(left_out, None)
     }
 
-    fn reader_with(&self, left_out: Option<usize>, recent_max: Option<u32>) -> QuorumJournal {
+    fn reader_with(&self, left_out: &[usize], recent_max: Option<u32>) -> QuorumJournal {
         let reader = |node, link| -> Arc<dyn Connection> {
-            Arc::new(Reader { link, is_left_out: left_out == Some(node) })
+            Arc::new(Reader { link, is_left_out: left_out.contains(&node) })
         };
         self.cluster.journal(recent_max, reader)
     }
@@ -200,20 +220,23 @@ impl History<'_> {
     }
 
     /// Another writer takes over; one that fails is followed by the next.
-    fn take_over(&mut self) -> Outcome<QuorumJournal> {
+    fn take_over(&mut self, same_object: bool) -> Outcome<Arc<QuorumJournal>> {
+        let mut last = self.last.take().filter(|_| same_object);
         for _ in 0..20 {
             self.number += 1;
             let (plan, writer) = (Arc::clone(&self.plan), self.number);
             let connect = |node, link| -> Arc<dyn Connection> {
                 Arc::new(Faulty { plan: Arc::clone(&plan), link, writer, node })
             };
-            let writer = self.cluster.journal(None, connect);
+            let writer =
+                last.take().unwrap_or_else(|| Arc::new(self.cluster.journal(None, connect)));
+            self.last = Some(Arc::clone(&writer));
             let recovery = writer.recover_unfinalized_segments();
             self.settle(&writer);
             if self.judge("the recovery", recovery.outcome)?.is_some() {
                 self.plan.deliver(&self.cluster.links);
                 self.wake_replaced()?;
-                self.compare(&writer, None)?;
+                self.compare(&writer, &[])?;
                 if recovery.reached.0 > self.known.len() as i64 {
                     return Err(format!(
                         "{} were recovered, not {:?}",
@@ -227,7 +250,7 @@ impl History<'_> {
     }
 
     /// What a reader finds: every acknowledged edit once and in its place, and what was found before.
-    fn compare(&mut self, writer: &QuorumJournal, left_out: Option<usize>) -> Outcome {
+    fn compare(&mut self, writer: &QuorumJournal, left_out: &[usize]) -> Outcome {
         let read = || read_marks(&self.reader(left_out), false);
         // The only one of a majority that has an edit may be started anew just now, for a call of the writer's that waited.
         let found = read().or_else(|_| {
@@ -270,7 +293,7 @@ impl History<'_> {
     }
 
     /// A writer's work; it is returned if none of its calls failed.
-    fn write(&mut self, writer: QuorumJournal, term: &Term) -> Outcome<Option<Replaced>> {
+    fn write(&mut self, writer: Arc<QuorumJournal>, term: &Term) -> Outcome<Option<Replaced>> {
         let mut next = self.known.len() as i64 + 1;
         let mut open = None;
         for (at, batches) in term.segments.iter().enumerate() {
@@ -315,6 +338,14 @@ impl History<'_> {
             let mark = self.marks(1);
             let written = match &mut replaced.segment {
                 Some(segment) => append(&mut **segment, replaced.next, &mark),
+                // The object has taken over again.
+                None if self
+                    .last
+                    .as_ref()
+                    .is_some_and(|last| Arc::ptr_eq(last, &replaced.writer)) =>
+                {
+                    continue;
+                }
                 None => replaced.writer.start_segment(TxId(replaced.next)).map(drop),
             };
             self.settle(&replaced.writer);

@@ -7,5 +7,8 @@ mod given_up;
 mod histories;
 mod history;
 mod nodes;
+mod stalled;
 mod statuses;
+mod strangers;
+mod terms;
 mod writers;

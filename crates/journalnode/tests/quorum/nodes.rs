@@ -1,4 +1,4 @@
-//! Three JournalNodes on loopback, and edits that tell who wrote them.
+//! JournalNodes on loopback, and edits that tell who wrote them.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -16,7 +16,7 @@ use zerohop_system::ports;
 use zerohop_transport::rpc::ClientOptions;
 use zerohop_wire::{GenerationStamp, RpcIds, TxId};
 
-/// Three JournalNodes.
+/// JournalNodes of one journal.
 pub struct Nodes {
     directory: TempDir,
     pub nodes: Vec<Option<JournalNode>>,
@@ -25,18 +25,24 @@ pub struct Nodes {
 }
 
 impl Nodes {
+    /// Three of them.
     pub fn start() -> Self {
         Self::start_with(&[])
     }
 
-    /// With settings of each.
+    /// Three with settings of each.
     pub fn start_with(settings: &[(&'static str, &'static str)]) -> Self {
+        Self::start_many(3, settings)
+    }
+
+    /// As many as `count`.
+    pub fn start_many(count: usize, settings: &[(&'static str, &'static str)]) -> Self {
         // In memory where that can be: what is tested here is not the disk.
         let memory = std::path::Path::new("/dev/shm");
         let directory = tempfile::tempdir_in(memory).or_else(|_| tempfile::tempdir()).unwrap();
         let (nodes, addresses, settings) = (Vec::new(), Vec::new(), settings.to_vec());
         let mut nodes = Self { directory, nodes, addresses, settings };
-        for number in 0..3 {
+        for number in 0..count {
             nodes.nodes.push(None);
             // The same after `down` and `up`.
             nodes.addresses.push(SocketAddr::from(([127, 0, 0, 1], ports::free().unwrap())));
@@ -52,6 +58,8 @@ impl Nodes {
         conf.set("dfs.journalnode.rpc-address", self.addresses[number].to_string());
         conf.set("dfs.journalnode.http-address", "127.0.0.1:0");
         conf.set("dfs.ha.tail-edits.in-progress", "true");
+        // The NameNode that may call.
+        conf.set("dfs.namenode.rpc-address", "127.0.0.1:8020");
         self.settings.iter().for_each(|(key, value)| conf.set(key, *value));
         let node = runtime().block_on(JournalNode::start(Arc::new(conf))).unwrap();
         self.nodes[number] = Some(node);

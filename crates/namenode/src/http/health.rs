@@ -26,6 +26,10 @@ pub(super) fn health(core: &Core) -> Health {
         Some(reason) => health.with_problem(reason),
         None => health,
     };
+    let health = match core.following.gap() {
+        Some(reason) => health.with_problem(format!("it can no longer catch up: {reason}")),
+        None => health,
+    };
     match is_low {
         true => health.with_problem("the volumes of the edit log are low on space"),
         false => health,

@@ -88,7 +88,8 @@ fn status(core: &Core) -> GetServiceStatusResponseProto {
     });
     let not_ready_reason = match state {
         HaState::Active => None,
-        HaState::Standby => safe_mode_tip.map(|tip| format!("The NameNode is in safemode. {tip}")),
+        HaState::Standby => cannot_catch_up(core)
+            .or_else(|| safe_mode_tip.map(|tip| format!("The NameNode is in safemode. {tip}"))),
         HaState::Observer => Some("State is observer".to_owned()),
     };
     GetServiceStatusResponseProto {
@@ -96,6 +97,15 @@ fn status(core: &Core) -> GetServiceStatusResponseProto {
         ready_to_become_active: Some(not_ready_reason.is_none()),
         not_ready_reason,
     }
+}
+
+/// The reason a standby or an observer can no longer catch up. Apache's ends its process then.
+fn cannot_catch_up(core: &Core) -> Option<String> {
+    let gap = core.following.gap()?;
+    Some(format!(
+        "The NameNode can no longer catch up with the active one: {gap}. Start the JournalNodes that are down; if none has these \
+         edits, stop this NameNode, run `namenode -bootstrapStandby' and start it again"
+    ))
 }
 
 fn change<Q: Checked, F>(
@@ -175,10 +185,13 @@ fn check_safe_mode(core: &Core) -> RpcResult<()> {
 /// What a failover controller goes by.
 fn check_health(core: &Core) -> RpcResult<()> {
     let is_low = core.read(|namespace| namespace.blocks().safe_mode().is_low_on_resources());
-    let reason = match (is_low, is_kept_by_safe_mode(core)?) {
-        (true, _) => "The NameNode has no resources available",
-        (false, true) => "The NameNode is configured to report UNHEALTHY to ZKFC in Safemode.",
-        (false, false) => return Ok(()),
+    let reason = match (is_low, is_kept_by_safe_mode(core)?, cannot_catch_up(core)) {
+        (true, ..) => "The NameNode has no resources available".to_owned(),
+        (_, true, _) => {
+            "The NameNode is configured to report UNHEALTHY to ZKFC in Safemode.".to_owned()
+        }
+        (.., Some(reason)) => reason,
+        (false, false, None) => return Ok(()),
     };
     Err(JavaException::HealthCheckFailed.with(reason))
 }

@@ -8,8 +8,8 @@ use zerohop_journal::log::EditCursor;
 use zerohop_system::clock;
 use zerohop_wire::TxId;
 
-/// Runs until it is aborted; never ends by itself. A look for edits that has begun then goes on: see
-/// [`Following::alone`](crate::following::Following::alone).
+/// Runs until it is aborted; never ends by itself. A look for edits that has begun then goes on, and applies no more: see
+/// [`Pass`](crate::following::Pass).
 pub(super) async fn run(core: Arc<Core>) -> Infallible {
     let mut wait = core.following.period;
     loop {
@@ -24,6 +24,10 @@ pub(super) async fn run(core: Arc<Core>) -> Infallible {
                 tracing::error!("{reason}");
                 _ = core.log_failed.send(Some(reason));
                 std::future::pending().await
+            }
+            Ok(Err(gap @ StorageError::Gap { .. })) => {
+                core.following.set_gap(Some(gap.to_string()));
+                false
             }
             Ok(Err(error)) => {
                 tracing::warn!("Edits could not be read, and are tried again: {error}");
@@ -41,17 +45,15 @@ pub(super) async fn run(core: Arc<Core>) -> Infallible {
 
 /// Applies the edits that there are; how many.
 pub(super) fn look(core: &Core) -> Result<i64, StorageError> {
-    let _alone = core.following.alone();
-    // It may have become active while this waited.
-    if core.ha.is_active() {
-        return Ok(0);
-    }
+    let following = &core.following;
+    // It may have become active since this look was planned.
+    let Some(pass) = following.begin_pass().filter(|_| !core.ha.is_active()) else { return Ok(0) };
     let (before, begun) = (core.served.applied(), clock::now());
     let from = TxId(before.0 + 1);
-    let mut edits = EditCursor::new(&*core.storage, from, core.following.in_progress);
+    let mut edits = EditCursor::new(&*core.storage, from, following.in_progress);
     let is_upgrading = || core.read(|namespace| namespace.rolling_upgrade().is_under_way());
     let was_upgrading = is_upgrading();
-    let caught_up = core.served.catch_up(&mut edits, TxId(i64::MAX));
+    let caught_up = core.served.catch_up_while(&mut edits, TxId(i64::MAX), || pass.hold());
     if was_upgrading && !is_upgrading() {
         core.keep_rollback_images();
     }
@@ -59,9 +61,11 @@ pub(super) fn look(core: &Core) -> Result<i64, StorageError> {
     let count = core.served.applied().0 - before.0;
     core.activity.tails.add_ms(clock::since(begun));
     core.activity.edits_loaded.add(u64::try_from(count).unwrap_or(0));
-    // Out of JournalNodes' memory edits come without a gap, and it is asked often.
-    if count == 0 && !core.following.in_progress {
-        core.storage.history().check_no_gap(edits.next_txid())?;
+    if count > 0 {
+        following.set_gap(None);
+    } else if following.is_gap_check_due() {
+        core.storage.history().check_reachable(edits.next_txid())?;
+        following.set_gap(None);
     }
     Ok(count)
 }

@@ -75,11 +75,14 @@ impl NameStorage {
         if let Some(name) = config.shared_edits_with_data()?.filter(|_| !options.force) {
             return Err(StorageError::HoldsData { path: name.into() });
         }
-        let storage = Self::create(config, StorageInfo::generate(options.cluster_id))?;
-        if let Some(shared) = &storage.shared {
+        let info = StorageInfo::generate(options.cluster_id);
+        // Before the directories, which must stay as they are where JournalNodes refuse.
+        if let Some(shared) = &config.shared_edits {
+            let shared = SharedEdits::open(shared, &info)?;
             shared.format()?;
             tracing::info!("{} has been successfully formatted", shared.name());
         }
+        let storage = Self::create(config, info)?;
         let info = storage.info.clone();
         storage.save_image(0, |image| write_image(&info, image))?;
         for dir in &storage.dirs {

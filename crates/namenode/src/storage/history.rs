@@ -71,6 +71,24 @@ impl EditHistory<'_> {
         self.check_reached(ends, next.0)
     }
 
+    /// Like [`Self::check_no_gap`], but before it says that an edit is missing it asks every JournalNode, for segments in progress too:
+    /// one that missed a call may have the edit in a segment that the others have finished.
+    ///
+    /// # Errors
+    /// Names the edit that is missing.
+    pub fn check_reachable(&self, next: TxId) -> Result<(), StorageError> {
+        let checked = self.check_no_gap(next);
+        let (Err(StorageError::Gap { .. }), Some(shared)) = (&checked, &self.storage.shared) else {
+            return checked;
+        };
+        let streams = shared.every_copy(Selection { from: next, in_progress: true })?;
+        let ends = streams.iter().map(|stream| {
+            let last = stream.last().map_or(i64::MAX, |last| last.0);
+            (stream.first().0, last)
+        });
+        self.check_reached(ends, next.0)
+    }
+
     pub(super) fn check_no_later_segment(&self, next: i64) -> Result<(), StorageError> {
         if self.storage.shared.is_some() {
             return self.check_no_gap(TxId(next));

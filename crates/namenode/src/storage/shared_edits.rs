@@ -60,7 +60,9 @@ impl QuorumConfig {
             accept_recovery: conf.get(&keys::DFS_QJOURNAL_ACCEPT_RECOVERY_TIMEOUT_MS)?,
             finalize: conf.get(&keys::DFS_QJOURNAL_FINALIZE_SEGMENT_TIMEOUT_MS)?,
             read: conf.get(&keys::DFS_QJOURNAL_SELECT_INPUT_STREAMS_TIMEOUT_MS)?,
-            fetch: conf.get(&keys::DFS_QJOURNAL_HTTP_READ_TIMEOUT_MS)?,
+            fetch: conf
+                .get(&keys::DFS_QJOURNAL_HTTP_READ_TIMEOUT_MS)?
+                .min(conf.get(&keys::ZEROHOP_JOURNAL_TRANSFER_STALL_TIMEOUT_MS)?),
             recent_max: conf.get(&keys::DFS_HA_TAIL_EDITS_IN_PROGRESS)?.then_some(recent_max),
             queued_max: conf
                 .get(&keys::DFS_QJOURNAL_QUEUED_EDITS_LIMIT_MB)?

@@ -1,4 +1,4 @@
-//! Two NameNodes and three JournalNodes in this process.
+//! NameNodes, two where nothing else is said, and three JournalNodes in this process.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -22,19 +22,24 @@ pub const HA: &str = "org.apache.hadoop.ha.HAServiceProtocol";
 /// Longer than anything here takes on a loaded machine.
 pub const LIMIT: Duration = Duration::from_secs(120);
 
-/// A name service `ns` with the NameNodes `nn0` and `nn1`.
+/// A name service `ns` with the NameNodes `nn0`, `nn1` and so on.
 pub struct Cluster {
     directory: TempDir,
     settings: Vec<(String, String)>,
     journal_nodes: [Option<JournalNode>; 3],
     journal_addresses: [SocketAddr; 3],
-    ports: [[u16; 2]; 2],
-    pub namenodes: [Option<NameNode>; 2],
+    ports: Vec<[u16; 2]>,
+    pub namenodes: Vec<Option<NameNode>>,
 }
 
 impl Cluster {
     /// JournalNodes that run and are not formatted.
     pub async fn unformatted(settings: &[(&str, &str)]) -> Self {
+        Self::unformatted_of(2, settings).await
+    }
+
+    /// The same with `count` NameNodes.
+    async fn unformatted_of(count: usize, settings: &[(&str, &str)]) -> Self {
         let port = |_| ports::free().unwrap();
         let address = |_| SocketAddr::from(([127, 0, 0, 1], ports::free().unwrap()));
         let mut cluster = Self {
@@ -42,8 +47,8 @@ impl Cluster {
             settings: settings.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect(),
             journal_nodes: [None, None, None],
             journal_addresses: [(); 3].map(address),
-            ports: [[0; 2].map(port), [0; 2].map(port)],
-            namenodes: [None, None],
+            ports: (0..count).map(|_| [0; 2].map(port)).collect(),
+            namenodes: (0..count).map(|_| None).collect(),
         };
         for i in 0..3 {
             cluster.start_journal_node(i).await;
@@ -53,7 +58,11 @@ impl Cluster {
 
     /// JournalNodes that run, and the directories of `nn0`, formatted.
     pub async fn formatted(settings: &[(&str, &str)]) -> Self {
-        let cluster = Self::unformatted(settings).await;
+        Self::formatted_of(2, settings).await
+    }
+
+    async fn formatted_of(count: usize, settings: &[(&str, &str)]) -> Self {
+        let cluster = Self::unformatted_of(count, settings).await;
         let conf = cluster.conf(0);
         blocking(move || NameNode::format(&conf, FormatOptions::default()).unwrap()).await;
         cluster
@@ -82,9 +91,14 @@ impl Cluster {
 
     /// Both NameNodes run as standbys, `nn1` on a copy of what `nn0` has.
     pub async fn start(settings: &[(&str, &str)]) -> Self {
-        let mut cluster = Self::formatted(settings).await;
-        cluster.copy_directory();
-        for i in 0..2 {
+        Self::start_of(2, settings).await
+    }
+
+    /// The same with `count` NameNodes.
+    pub async fn start_of(count: usize, settings: &[(&str, &str)]) -> Self {
+        let mut cluster = Self::formatted_of(count, settings).await;
+        (1..count).for_each(|i| cluster.copy_directory_to(i));
+        for i in 0..count {
             cluster.start_namenode(i).await;
         }
         cluster
@@ -92,7 +106,11 @@ impl Cluster {
 
     /// Gives `nn1` what `nn0` has, which does not run.
     pub fn copy_directory(&self) {
-        let [from, to] = [0, 1].map(|i| self.directory.path().join(format!("nn{i}/current")));
+        self.copy_directory_to(1);
+    }
+
+    fn copy_directory_to(&self, i: usize) {
+        let [from, to] = [0, i].map(|i| self.directory.path().join(format!("nn{i}/current")));
         std::fs::create_dir_all(&to).unwrap();
         for entry in std::fs::read_dir(from).unwrap() {
             let entry = entry.unwrap();
@@ -107,10 +125,12 @@ impl Cluster {
     pub fn conf(&self, i: usize) -> Conf {
         let mut conf = Conf::new();
         let hosts = self.journal_addresses.map(|address| address.to_string()).join(";");
+        let namenodes =
+            (0..self.ports.len()).map(|n| format!("nn{n}")).collect::<Vec<_>>().join(",");
         for (name, value) in [
             ("fs.defaultFS", "hdfs://ns"),
             ("dfs.nameservices", "ns"),
-            ("dfs.ha.namenodes.ns", "nn0,nn1"),
+            ("dfs.ha.namenodes.ns", &namenodes),
             ("dfs.namenode.safemode.extension", "0"),
             ("dfs.ha.tail-edits.period", "20ms"),
             ("dfs.ha.log-roll.period", "-1"),
@@ -136,6 +156,7 @@ impl Cluster {
         conf.set("dfs.journalnode.edits.dir", directory.to_str().unwrap());
         conf.set("dfs.journalnode.rpc-address", self.journal_addresses[i].to_string());
         conf.set("dfs.journalnode.http-address", "127.0.0.1:0");
+        conf.set("dfs.namenode.rpc-address", format!("127.0.0.1:{}", self.ports[0][0]));
         self.settings.iter().for_each(|(name, value)| conf.set(name, value));
         let node = JournalNode::start(Arc::new(conf)).await.unwrap();
         self.journal_nodes[i] = Some(node);
@@ -255,12 +276,15 @@ impl Cluster {
         answer.tx_id
     }
 
-    /// Waits until a standby has applied what the active one has written.
+    /// Waits until each standby has applied what the active one has written.
     pub async fn wait_for_same(&self) {
         let until = Instant::now() + LIMIT;
         loop {
-            let txids = [self.last_txid(0).await, self.last_txid(1).await];
-            if txids[0] == txids[1] {
+            let mut txids = Vec::new();
+            for i in 0..self.namenodes.len() {
+                txids.push(self.last_txid(i).await);
+            }
+            if txids.iter().all(|txid| *txid == txids[0]) {
                 return;
             }
             assert!(Instant::now() < until, "{txids:?}");

@@ -8,6 +8,7 @@ mod datanode;
 mod failover;
 mod observer;
 mod rolling_upgrade;
+mod several;
 mod shared_directory;
 
 use cluster::{CLIENT, Cluster, LIMIT, NAMENODE, blocking};

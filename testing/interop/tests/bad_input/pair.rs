@@ -69,6 +69,8 @@ impl Site {
             ("dfs.journalnode.edits.dir", &self.at(&format!("jn{i}/data"))),
             ("dfs.journalnode.rpc-address", &format!("127.0.0.1:{}", self.journal_rpc[i])),
             ("dfs.journalnode.http-address", &format!("127.0.0.1:{}", self.journal_http[i])),
+            // The NameNodes that may call.
+            ("dfs.namenode.rpc-address", "127.0.0.1:8020"),
         ])
     }
 

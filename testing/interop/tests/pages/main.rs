@@ -82,6 +82,7 @@ impl NameService {
         words.extend(setting("dfs.journalnode.edits.dir", &directory.display().to_string()));
         words.extend(setting("dfs.journalnode.rpc-address", &self.journal));
         words.extend(setting("dfs.journalnode.http-address", &format!("127.0.0.1:{port}")));
+        words.extend(setting("dfs.namenode.rpc-address", &format!("127.0.0.1:{}", self.rpc)));
         let process = daemon(cluster, &words, port)?;
         let words = self.namenode();
         let mut line: Vec<&str> = words.iter().map(String::as_str).collect();

@@ -55,6 +55,13 @@ fn notices(core: &Core, stats: &BlockStats, failed_volumes: u32) -> Vec<Notice> 
         let notice = Notice::new(Level::Warn, format!("Safe mode is ON. {tip}"));
         notices.push(notice.to("/startup", "Progress"));
     }
+    if let Some(gap) = core.following.gap() {
+        let text = format!(
+            "This NameNode can no longer catch up with the active one: {gap}. If no JournalNode that is down has these edits, stop \
+             it, run namenode -bootstrapStandby and start it again."
+        );
+        notices.push(Notice::new(Level::Bad, text));
+    }
     if stats.missing > 0 {
         let text = format!("{} blocks have no replica that can be read.", count(stats.missing));
         let address = format!("{}&listcorruptfileblocks=1", check_of_all(core));

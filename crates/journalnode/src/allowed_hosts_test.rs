@@ -1,0 +1,79 @@
+//! Which hosts may call, given a configuration.
+
+use super::*;
+
+fn hosts(settings: &[(&str, &str)]) -> Arc<AllowedHosts> {
+    let mut conf = Conf::new();
+    settings.iter().for_each(|(name, value)| conf.set(name, *value));
+    AllowedHosts::from_conf(&conf).unwrap()
+}
+
+async fn may_call(hosts: &Arc<AllowedHosts>, remote: &str) -> bool {
+    hosts.check(remote.parse().unwrap()).await.is_ok()
+}
+
+/// A name service whose NameNodes are `hosts`.
+fn pair(first: &str, second: &str) -> Arc<AllowedHosts> {
+    hosts(&[
+        ("dfs.nameservices", "ns"),
+        ("dfs.ha.namenodes.ns", "a, b"),
+        ("dfs.namenode.rpc-address.ns.a", &format!("{first}:8020")),
+        ("dfs.namenode.rpc-address.ns.b", &format!("{second}:8020")),
+        ("dfs.namenode.shared.edits.dir", "qjournal://192.0.2.3:8485;192.0.2.4/ns"),
+    ])
+}
+
+#[tokio::test]
+async fn the_hosts_of_namenodes_and_journal_nodes_may_call_and_no_others() {
+    let known = pair("192.0.2.1", "192.0.2.2");
+    for remote in ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "::ffff:192.0.2.1"] {
+        assert!(may_call(&known, remote).await, "{remote}");
+    }
+    for remote in ["192.0.2.9", "127.0.0.1", "::1"] {
+        let refused = known.check(remote.parse().unwrap()).await.unwrap_err().to_string();
+        assert!(refused.contains("192.0.2.2") && refused.contains("allowed.hosts"), "{refused}");
+    }
+}
+
+/// On one machine the kernel chooses which of its addresses a call shows.
+#[tokio::test]
+async fn calls_of_this_machine_are_those_of_its_daemons() {
+    let known = pair("192.0.2.1", "127.0.14.2");
+    assert!(may_call(&known, "127.0.0.1").await && may_call(&known, "127.0.14.1").await);
+    assert!(!may_call(&known, "192.0.2.9").await);
+}
+
+#[tokio::test]
+async fn a_journal_node_that_knows_no_namenode_says_what_to_set() {
+    let bare = hosts(&[]);
+    let advice = bare.advice().unwrap();
+    let refused = bare.check("127.0.0.1".parse().unwrap()).await.unwrap_err().to_string();
+    for text in [advice, refused] {
+        for key in
+            ["dfs.nameservices", "dfs.namenode.rpc-address", "zerohop.journalnode.allowed.hosts"]
+        {
+            assert!(text.contains(key), "{key}: {text}");
+        }
+    }
+    let any = hosts(&[("zerohop.journalnode.allowed.hosts", "*")]);
+    assert!(any.advice().is_none() && may_call(&any, "192.0.2.9").await);
+    let some = hosts(&[("zerohop.journalnode.allowed.hosts", "192.0.2.7, 192.0.2.8")]);
+    assert!(may_call(&some, "192.0.2.8").await && !may_call(&some, "192.0.2.9").await);
+}
+
+#[test]
+fn hosts_are_read_from_addresses() {
+    let host = |text: &str| host_of(text).unwrap_or_default();
+    assert_eq!(
+        (host("a:1"), host(" a "), host("[::1]:8020")),
+        ("a".into(), "a".into(), "::1".into())
+    );
+    assert_eq!((host("0.0.0.0:9868"), host("")), (String::new(), String::new()));
+    assert_eq!(namenodes(&Conf::new()).unwrap(), Vec::<String>::new());
+    let mut conf = Conf::new();
+    conf.set("fs.defaultFS", "hdfs://alone:8020/");
+    assert_eq!(namenodes(&conf).unwrap(), ["alone"]);
+    conf.set("fs.defaultFS", "hdfs://ns");
+    conf.set("dfs.nameservices", "ns");
+    assert_eq!(namenodes(&conf).unwrap(), Vec::<String>::new());
+}
