@@ -228,7 +228,7 @@ async fn a_transition_was_cut_off_when_its_caller_went_away() {
 }
 
 /// A finished segment of another NameNode that makes a directory. Returns where the next one begins.
-fn write_segment(core: &Core, first: i64, path: &str, id: i64) -> i64 {
+fn write_segment(core: &Core, first: i64, path: &str, id: u64) -> i64 {
     let log = EditLog::start(core.storage.clone(), first, |_| {}).unwrap();
     let permissions = PermissionStatus { user: "a".into(), group: "b".into(), mode: 0o755 };
     let (acl, xattrs, path) = (Vec::new(), Vec::new(), path.to_owned());

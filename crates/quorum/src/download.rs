@@ -89,3 +89,74 @@ fn copy(from: &mut impl Read, to: &mut impl Write, patience: Duration) -> Result
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{BufRead, BufReader};
+    use std::net::{TcpListener, TcpStream};
+
+    const PATIENCE: Duration = Duration::from_secs(1);
+
+    /// What was fetched of what `send` sends, and how that ended.
+    fn fetched(send: impl FnOnce(TcpStream) + Send + 'static) -> (Vec<u8>, Result<(), String>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/getJournal", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            let (stream, _) = listener.accept().unwrap();
+            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
+            send(stream);
+        });
+        let mut to = Vec::new();
+        let fetched = fetch_segment(&url, &mut to, PATIENCE);
+        (to, fetched.map_err(|error| error.to_string()))
+    }
+
+    fn head(mut stream: &TcpStream, length: usize) {
+        write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n").unwrap();
+    }
+
+    /// A transfer that had begun could stall for ten minutes.
+    #[test]
+    fn a_transfer_that_stalls_in_mid_body_ended_after_minutes() {
+        let begun = clock::now();
+        let (to, outcome) = fetched(|mut stream| {
+            head(&stream, 1000);
+            stream.write_all(&[7; 10]).unwrap();
+            // Until the other end closes.
+            _ = stream.read(&mut [0]);
+        });
+        let reason = outcome.unwrap_err();
+        // It was ten times the patience.
+        assert!(clock::since(begun) < PATIENCE * 8, "{:?}", clock::since(begun));
+        assert_eq!(to, [7; 10]);
+        assert!(reason.contains("it stopped after 10 bytes"), "{reason}");
+    }
+
+    /// A byte now and then is no progress either.
+    #[test]
+    fn a_transfer_that_trickles_ends() {
+        let (_, outcome) = fetched(|mut stream| {
+            head(&stream, 1 << 20);
+            while stream.write_all(&[7]).is_ok() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let reason = outcome.unwrap_err();
+        assert!(reason.contains("bytes arrived in"), "{reason}");
+    }
+
+    #[test]
+    fn a_whole_segment_arrives_and_none_without_a_length() {
+        let (to, outcome) = fetched(|mut stream| {
+            head(&stream, 300_000);
+            stream.write_all(&vec![7; 300_000]).unwrap();
+        });
+        assert_eq!((to.len(), outcome), (300_000, Ok(())));
+        let (to, outcome) = fetched(|mut stream| {
+            stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nabc").unwrap();
+        });
+        assert!(to.is_empty() && outcome.unwrap_err().contains("Content-Length"));
+    }
+}

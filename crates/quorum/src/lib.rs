@@ -6,6 +6,8 @@
 //! ```
 //! A batch is durable when a majority has synced it. A JournalNode that fails or falls behind is left out until the next segment.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests measure and wait"))]
+
 mod address;
 mod connection;
 mod copies;
