@@ -1,7 +1,7 @@
 //! The hosts that may call a JournalNode and fetch its segments: those of the NameNodes and JournalNodes that its configuration names.
 //!
-//! Without Kerberos a user name is a claim, and whoever could call could format the shared edits away. A host that shows many
-//! addresses to this one needs `zerohop.journalnode.allowed.hosts`.
+//! Without Kerberos a user name is a claim, and any host could format the shared edits away. A host that calls from further
+//! addresses needs `zerohop.journalnode.allowed.hosts`.
 
 use crate::error::{Error, Result};
 use crate::peers;
@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 use zerohop_conf::{Conf, ConfError, keys};
 use zerohop_system::clock;
 
-/// Time after which names are resolved anew for a host that is not known.
+/// Time after which an unknown host makes this JournalNode resolve the names again.
 const RESOLVED_FOR: Duration = Duration::from_secs(1);
-/// Time after which names are resolved anew in any case: a NameNode may have moved.
+/// Time after which a known host does so too, because a NameNode may have moved.
 const RESOLVED_MAX: Duration = Duration::from_secs(300);
 
 /// The hosts that may call.
@@ -57,7 +57,7 @@ impl AllowedHosts {
         }))
     }
 
-    /// What the operator should know at the start.
+    /// Returns a warning for the start, or `None` if the configuration names a NameNode.
     pub(crate) fn advice(&self) -> Option<String> {
         (!self.accepts_all && !self.names_namenode)
             .then(|| format!("calls of NameNodes may be refused: {NO_NAMENODE}"))
@@ -73,10 +73,10 @@ impl AllowedHosts {
         !is_old && resolved.addresses.contains(&remote.to_canonical())
     }
 
-    /// That the host at an address may call. Resolves the names anew if it is not known.
+    /// Checks that the host at an address may call. Resolves the names again for an unknown host.
     ///
     /// # Errors
-    /// [`Error::ForeignHost`], with what to set.
+    /// Fails with [`Error::ForeignHost`], which says what to set.
     pub(crate) async fn check(self: &Arc<Self>, remote: IpAddr) -> Result<()> {
         if self.are_known(remote) {
             return Ok(());
@@ -109,8 +109,8 @@ impl AllowedHosts {
         *self.resolved.write() = Resolved { addresses, at: Some(clock::now()) };
     }
 
-    /// Whether a call comes from this machine, and this machine is one of the hosts: then the kernel chose which of its addresses
-    /// the call shows.
+    /// Returns `true` if a call comes from this machine and this machine is one of the hosts: the kernel chooses the address that
+    /// such a call comes from.
     fn is_own(&self, remote: IpAddr) -> bool {
         let is_own = |address: IpAddr| address.is_loopback() || peers::is_own_address(address);
         let is_named = || self.resolved.read().addresses.iter().any(|address| is_own(*address));
@@ -127,7 +127,7 @@ impl AllowedHosts {
         }
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         format!(
-            "{remote} may not call this JournalNode: it is no address of the NameNodes and JournalNodes that its configuration \
+            "{remote} may not call this JournalNode: this is not the address of a NameNode or JournalNode that its configuration \
              names ({}); add its host to zerohop.journalnode.allowed.hosts there if it is one of them, and restart",
             names.join(", ")
         )
@@ -138,7 +138,7 @@ const NO_NAMENODE: &str = "the configuration of this JournalNode names no NameNo
     dfs.ha.namenodes.NAMESERVICE, dfs.namenode.rpc-address.NAMESERVICE.NAMENODE and dfs.namenode.shared.edits.dir as the NameNodes \
     have them, or name hosts in zerohop.journalnode.allowed.hosts (* accepts all), and restart it";
 
-/// The hosts of all NameNodes that the configuration names.
+/// Returns the hosts of all NameNodes that the configuration names.
 fn namenodes(conf: &Conf) -> std::result::Result<Vec<String>, ConfError> {
     let mut hosts = Vec::new();
     let mut add = |conf: &Conf| {
@@ -169,7 +169,7 @@ fn namenodes(conf: &Conf) -> std::result::Result<Vec<String>, ConfError> {
     Ok(hosts)
 }
 
-/// The host of `host:port`, if it is one.
+/// Returns the host of `host:port`, or `None` if it stands for all hosts.
 fn host_of(address: &str) -> Option<String> {
     let address = address.trim();
     let host = match address.rsplit_once(':') {

@@ -1,4 +1,4 @@
-//! Which hosts may call, given a configuration.
+//! Tests of the hosts that a configuration lets call.
 
 use super::*;
 
@@ -12,7 +12,7 @@ async fn may_call(hosts: &Arc<AllowedHosts>, remote: &str) -> bool {
     hosts.check(remote.parse().unwrap()).await.is_ok()
 }
 
-/// A name service whose NameNodes are `hosts`.
+/// Returns the hosts of a name service with these NameNodes.
 fn pair(first: &str, second: &str) -> Arc<AllowedHosts> {
     hosts(&[
         ("dfs.nameservices", "ns"),

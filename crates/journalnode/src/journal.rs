@@ -10,7 +10,7 @@
 
 use crate::accepted::Accepted;
 use crate::cache::EditsCache;
-use crate::calls::{JournalOptions, Manifest, Prepared, RequestInfo, Write};
+use crate::calls::{JournalOptions, Manifest, RequestInfo, Write};
 use crate::epochs::Epochs;
 use crate::error::{Error, Result};
 use crate::open_segment::OpenSegment;
@@ -19,11 +19,13 @@ use crate::segments::{SegmentState, Segments};
 use crate::status::JournalStatus;
 use crate::storage::{JournalStorage, StorageInfo};
 use bytes::Bytes;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use zerohop_journal::layout::LayoutVersion;
 use zerohop_journal::segment::{self, SegmentKind, SegmentWriter};
 use zerohop_wire::TxId;
+
+mod takeover;
 
 /// One journal. One thread at a time has it: calls must be carried out in the order in which they arrive.
 #[derive(Debug)]
@@ -372,58 +374,6 @@ impl Journal {
         self.status.served(cache.read(since, count_max))
     }
 
-    /// Ends the segment being written and tells what is here of the segment that begins with `first`.
-    pub(crate) fn prepare_recovery(
-        &mut self,
-        request: RequestInfo,
-        first: TxId,
-    ) -> Result<Prepared> {
-        self.check(request)?;
-        self.close_segment();
-        let (accepted, state) = self.recovery()?.prepare(first)?;
-        let epochs = self.epochs()?;
-        Ok(Prepared {
-            state: accepted.map(|accepted| accepted.state).or(state),
-            accepted_in: accepted.map(|accepted| accepted.epoch),
-            last_writer: epochs.writer.get(),
-            committed: epochs.committed.get(),
-        })
-    }
-
-    /// Begins to accept the state of a segment that a recovery decided. Returns where the segment is to be fetched to, or `None` if it is
-    /// here already. [`Self::finish_accept`] follows; other calls may come in between.
-    pub(crate) fn begin_accept(
-        &mut self,
-        request: RequestInfo,
-        state: SegmentState,
-    ) -> Result<Option<PathBuf>> {
-        self.check(request)?;
-        self.close_segment();
-        let differs = self.recovery()?.must_fetch(request.epoch, state)?;
-        differs.then(|| self.storage.fetched_for(state.first, request)).transpose()
-    }
-
-    /// Accepts the state; `fetched` is the segment if it had to be fetched.
-    ///
-    /// # Errors
-    /// [`Error::Fenced`] if another writer was promised an epoch since the beginning.
-    pub(crate) fn finish_accept(
-        &mut self,
-        epoch: u64,
-        state: SegmentState,
-        fetched: Option<&Path>,
-    ) -> Result<()> {
-        let promised = self.promised()?;
-        if epoch != promised {
-            return Err(Error::Fenced { epoch, promised, journal: self.id.clone() });
-        }
-        if let Some(replaced) = self.recovery()?.accept(epoch, state, fetched)? {
-            self.set_highest_after(replaced.before, state);
-        }
-        self.report();
-        Ok(())
-    }
-
     fn recovery(&self) -> Result<SegmentRecovery<'_>> {
         Ok(SegmentRecovery {
             journal: &self.id,
@@ -431,15 +381,6 @@ impl Journal {
             segments: &self.segments,
             committed: self.epochs()?.committed.get(),
         })
-    }
-
-    fn set_highest_after(&mut self, replaced: Option<SegmentState>, new: SegmentState) {
-        let last = new.last.0 as u64;
-        match replaced {
-            Some(replaced) if replaced.contains(self.highest) => self.highest = last,
-            _ => self.highest = self.highest.max(last),
-        }
-        self.clear_cache();
     }
 
     /// Ends the writing of the open segment, which stays in progress.
@@ -506,37 +447,6 @@ impl Journal {
         self.clear_cache();
         self.storage.roll_back()?;
         self.load()
-    }
-
-    /// Takes transactions from `first` on out of use for the writer of `request`.
-    pub(crate) fn discard_from(&mut self, request: RequestInfo, first: TxId) -> Result<()> {
-        self.check(request)?;
-        self.discard(first)
-    }
-
-    /// The same for an Apache NameNode, whose call carries no epoch: it must come from the process that was promised one last.
-    pub(crate) fn discard_for(&mut self, client: Option<[u8; 16]>, first: TxId) -> Result<()> {
-        self.epochs()?;
-        if client.is_none() || client != self.promised_to {
-            return Err(Error::NotThePromised { journal: self.id.clone() });
-        }
-        self.discard(first)
-    }
-
-    fn discard(&mut self, first: TxId) -> Result<()> {
-        self.open = None;
-        // Else a standby would read there what is given up.
-        self.clear_cache();
-        // Before the segments: what was accepted must not be waited for where a crash took its segment out of use.
-        self.storage.discard_paxos_from(first)?;
-        self.segments.discard_from(first)?;
-        self.epochs_mut()?.committed.set((first.0 - 1).max(0) as u64)?;
-        self.load()
-    }
-
-    /// Notes which process was promised the current epoch.
-    pub(crate) fn promised_to(&mut self, client: Option<[u8; 16]>) {
-        self.promised_to = client;
     }
 
     fn own_info(&self) -> Result<&StorageInfo> {

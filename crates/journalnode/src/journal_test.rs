@@ -56,7 +56,7 @@ impl Other {
     }
 }
 
-/// A recovery's acceptance with the segment of `source`, of which nothing is fetched if the right one is here already.
+/// Accepts a recovery's state, with the segment of `source` if one must be fetched.
 fn accept(
     journal: &mut Journal,
     request: RequestInfo,

@@ -17,7 +17,7 @@ fn is_own(node: &str, own: SocketAddr) -> bool {
     })
 }
 
-/// Whether an address is one of this machine's.
+/// Returns `true` if an address is one of this machine's.
 pub(crate) fn is_own_address(address: IpAddr) -> bool {
     std::net::UdpSocket::bind((address, 0)).is_ok()
 }

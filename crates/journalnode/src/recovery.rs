@@ -92,7 +92,7 @@ impl SegmentRecovery<'_> {
         Ok(here.is_none_or(|here| here.last != state.last))
     }
 
-    /// Accepts the state that a recovery of `epoch` decided. `fetched` takes the segment's place if what is here differs.
+    /// Accepts the state that a recovery of `epoch` decided. `fetched` replaces the segment if this journal's copy differs.
     ///
     /// What was accepted is written down after the segment was fetched and before it replaces what is here: a crash in between
     /// leaves either nothing, or enough for [`Self::prepare`] to go on.
@@ -125,7 +125,7 @@ impl SegmentRecovery<'_> {
         Ok(differs.then_some(Replaced { before: here }))
     }
 
-    /// That a recovery of `epoch` may give the segment this state. Returns what is here of the segment.
+    /// Checks that a recovery of `epoch` may give the segment this state. Returns the state of this journal's copy.
     fn check_acceptable(&self, epoch: u64, state: SegmentState) -> Result<Option<SegmentState>> {
         if state.first.0 <= 0 || state.last < state.first {
             return Err(Error::BadRequest(format!(
@@ -169,7 +169,7 @@ impl SegmentRecovery<'_> {
         Ok(())
     }
 
-    /// That a file that was fetched holds the segment up to the last transaction of `state`.
+    /// Checks that a fetched file holds the segment up to the last transaction of `state`.
     fn check_fetched(&self, fetched: &Path, state: SegmentState) -> Result<()> {
         match self.segments.scan(fetched)? {
             Some(scan) if (scan.first, scan.last) == (Some(state.first), Some(state.last)) => {

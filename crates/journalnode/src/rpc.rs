@@ -88,7 +88,7 @@ impl RpcService for QJournalProtocol {
 const LAYOUT_UNSAID: i32 = -40;
 
 impl Calls {
-    /// Answers a call if its host may call this JournalNode. Names of hosts are resolved anew for one that is not known.
+    /// Answers a call if its host may call this JournalNode. For an unknown host, the names are resolved again first.
     fn admit(&self, remote: SocketAddr, answer: impl FnOnce() -> Reply + Send + 'static) -> Reply {
         if self.hosts.are_known(remote.ip()) {
             return answer();

@@ -85,7 +85,7 @@ impl Segments {
         }
     }
 
-    /// What a segment holds whose writer has synced it and has just been closed. One whose file is gone is not remembered.
+    /// Remembers the content of a segment whose writer has synced and closed it, unless its file no longer exists.
     pub(crate) fn remember(&self, path: &Path, scan: Scan) {
         self.scanned.replace(FileState::of(path).ok().map(|state| (state, Some(scan))));
         self.synced.replace(FileState::of(path).ok());
@@ -170,7 +170,7 @@ impl Segments {
         Ok(())
     }
 
-    /// Puts a durable copy in the place of a segment in progress, unless its writer has synced and closed it. Syncing the file itself is
+    /// Replaces a segment in progress by a durable copy, unless its writer has synced and closed it. Syncing the file itself is
     /// not enough: if a sync failed before, the kernel takes the pages for written, and later syncs succeed without them.
     pub(crate) fn make_durable(&self, first: TxId) -> Result<()> {
         let path = self.current.join(in_progress_name(first));

@@ -1,4 +1,4 @@
-//! What a journal does for writers that meet: given a takeover, when a call of the writer before comes, then this.
+//! Tests of calls that the writer before sends after a takeover.
 
 use crate::calls::{JournalOptions, RequestInfo};
 use crate::error::Error;
@@ -18,7 +18,7 @@ fn state(last: i64) -> SegmentState {
     SegmentState { first: TxId(1), last: TxId(last), in_progress: true }
 }
 
-/// A formatted journal whose writer has epoch 1 and has written segment 1 up to a transaction.
+/// Creates a formatted journal whose writer has epoch 1 and has written segment 1 up to a transaction.
 fn written_to(last: i64) -> (TempDir, Journal, Caller) {
     let directory = tempfile::tempdir().unwrap();
     let mut journal = open(directory.path());
@@ -85,7 +85,7 @@ fn a_segment_that_was_fetched_before_a_takeover_is_not_put_in_place_after_it() {
     assert_eq!((prepared.state, prepared.accepted_in), (Some(state(3)), None));
 }
 
-/// What a failed sync leaves in memory is lost with the power, though a later sync of the same file succeeds.
+/// Removes what a failed sync left in memory. A later sync of the same file succeeds and does not write it.
 fn lose_power(old: &std::fs::File, synced: u64) {
     old.set_len(synced).unwrap();
 }
@@ -99,7 +99,7 @@ fn a_failed_sync_followed_by_a_power_loss_took_records_out_of_a_finalized_segmen
         let current = directory.path().join("current");
         let path = current.join("edits_inprogress_0000000000000000001");
         let old = OpenOptions::new().write(true).open(&path).unwrap();
-        // The sync of the records failed, and the JournalNode was started anew.
+        // The sync of the records failed, and the JournalNode was restarted.
         drop(journal);
         let mut journal = open(directory.path());
         if kept_by_recovery {
@@ -148,7 +148,7 @@ fn a_journal_with_edits_is_formatted_only_where_the_operator_allowed_it() {
     open(directory.path()).format(info(), true).unwrap();
 }
 
-/// A call that begins before its answer is known must not be carried out twice.
+/// Two downloads for one epoch must not write the same file.
 #[test]
 fn each_fetch_has_a_file_of_its_own() {
     let (_directory, mut journal, _) = written_to(3);

@@ -28,10 +28,10 @@ pub(crate) struct Following {
     gap: Mutex<Gap>,
 }
 
-/// Who may apply edits.
+/// The right to apply edits.
 #[derive(Debug, Default)]
 struct Passes {
-    /// Number of the newest pass; those before apply nothing any more.
+    /// Number of the newest pass; earlier ones no longer apply edits.
     newest: u64,
     /// The NameNode becomes active: no pass begins.
     is_taking_over: bool,
@@ -52,14 +52,14 @@ pub(crate) struct Pass<'a> {
 }
 
 impl<'a> Pass<'a> {
-    /// The right to apply edits while it is held, or `None` if a later pass or a takeover has begun.
+    /// Returns the right to apply edits while it is held, or `None` if a later pass or a takeover has begun.
     pub(crate) fn hold(&self) -> Option<impl Drop + use<'a>> {
         let passes = self.following.passes.lock();
         (passes.newest == self.number).then_some(passes)
     }
 }
 
-/// No pass begins or applies edits while this is there.
+/// A guard that keeps passes from beginning and from applying edits.
 #[derive(Debug)]
 pub(crate) struct TakingOver<'a>(&'a Following);
 
@@ -69,7 +69,7 @@ impl Drop for TakingOver<'_> {
     }
 }
 
-/// Time between two looks whether edits are missing, where edits are followed as they come: each asks all JournalNodes.
+/// Time between two checks for missing edits if segments in progress are followed, because each check asks all JournalNodes.
 const GAP_CHECKED_FOR: Duration = Duration::from_secs(5);
 
 impl Following {
@@ -104,7 +104,7 @@ impl Following {
         })
     }
 
-    /// Begins a look for edits, or `None` if the NameNode is becoming active. Earlier looks apply nothing from here on.
+    /// Begins a pass and ends the earlier ones. Returns `None` if the NameNode is becoming active.
     pub(crate) fn begin_pass(&self) -> Option<Pass<'_>> {
         let mut passes = self.passes.lock();
         if passes.is_taking_over {
@@ -114,7 +114,7 @@ impl Following {
         Some(Pass { following: self, number: passes.newest })
     }
 
-    /// Ends all looks for edits. Waits for edits that are being applied, and for no download.
+    /// Ends all passes. Waits for edits that are being applied, and for no download.
     pub(crate) fn take_over(&self) -> TakingOver<'_> {
         let mut passes = self.passes.lock();
         passes.newest += 1;
@@ -122,7 +122,7 @@ impl Following {
         TakingOver(self)
     }
 
-    /// The reason this NameNode can no longer catch up with the active one, or `None` if it can.
+    /// Returns the reason this NameNode can no longer catch up with the active one, or `None` if it can.
     pub(crate) fn gap(&self) -> Option<String> {
         self.gap.lock().reason.clone()
     }
@@ -145,7 +145,7 @@ impl Following {
         }
     }
 
-    /// Returns `true` if a look that found nothing must ask whether edits are missing.
+    /// Returns `true` if a pass that found no edits must check whether some are missing.
     pub(crate) fn is_gap_check_due(&self) -> bool {
         let checked = self.gap.lock().checked;
         !self.in_progress || checked.is_none_or(|at| clock::since(at) >= GAP_CHECKED_FOR)

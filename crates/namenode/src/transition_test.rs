@@ -227,7 +227,7 @@ async fn a_transition_was_cut_off_when_its_caller_went_away() {
     node.stop().await;
 }
 
-/// A finished segment of another NameNode that makes a directory. Returns where the next one begins.
+/// Writes a finished segment of another NameNode, which makes a directory. Returns the first transaction of the next segment.
 fn write_segment(core: &Core, first: i64, path: &str, id: u64) -> i64 {
     let log = EditLog::start(core.storage.clone(), first, |_| {}).unwrap();
     let permissions = PermissionStatus { user: "a".into(), group: "b".into(), mode: 0o755 };

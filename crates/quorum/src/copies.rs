@@ -36,7 +36,7 @@ impl SegmentCopies {
     /// Why a copy cannot be read.
     pub(crate) fn are_same(&self, one: &str, others: &[String]) -> Result<bool, String> {
         let (one, one_scan) = self.fetch(one)?;
-        let mut fetched = Err("nobody says where the chosen one is".to_owned());
+        let mut fetched = Err("no JournalNode with the chosen one says where it is".to_owned());
         for other in others {
             fetched = self.fetch(other);
             if fetched.is_ok() {

@@ -98,7 +98,7 @@ mod tests {
 
     const PATIENCE: Duration = Duration::from_secs(1);
 
-    /// What was fetched of what `send` sends, and how that ended.
+    /// Fetches from a server that answers with `send`. Returns the bytes and the outcome.
     fn fetched(send: impl FnOnce(TcpStream) + Send + 'static) -> (Vec<u8>, Result<(), String>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/getJournal", listener.local_addr().unwrap());
@@ -134,7 +134,7 @@ mod tests {
         assert!(reason.contains("it stopped after 10 bytes"), "{reason}");
     }
 
-    /// A byte now and then is no progress either.
+    /// One byte every 20 ms kept a transfer alive.
     #[test]
     fn a_transfer_that_trickles_ends() {
         let (_, outcome) = fetched(|mut stream| {

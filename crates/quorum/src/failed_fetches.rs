@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use zerohop_system::clock;
 
-/// Time for which a JournalNode is asked for segments after the others.
+/// Time for which readers prefer other JournalNodes.
 const LATELY: Duration = Duration::from_secs(60);
 
-/// JournalNodes from which a segment did not come lately. One whose transfers stall costs a reader its patience once a minute, not
-/// once for each segment.
+/// JournalNodes from which a segment did not come lately. A JournalNode whose transfers stall delays a reader
+/// once a minute, not once for each segment.
 #[derive(Debug, Default)]
 pub(crate) struct FailedFetches(Mutex<BTreeMap<String, Instant>>);
 

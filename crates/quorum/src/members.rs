@@ -11,7 +11,7 @@ use std::time::Duration;
 use zerohop_journal::JournalError;
 use zerohop_system::clock;
 
-/// The JournalNodes of a journal, and what is asked of them together.
+/// The JournalNodes of a journal, with a queue for each.
 pub(crate) struct Members {
     pub(crate) address: QuorumAddress,
     pub(crate) info: NamespaceInfo,
@@ -30,7 +30,7 @@ impl Members {
         for (number, queue) in self.queues.iter().enumerate() {
             let (sender, call) = (sender.clone(), call.clone());
             queue.call(move |session| {
-                // Who asked may have had enough answers already.
+                // The caller may have had enough answers already.
                 let _ = sender.send((number, call(session)));
             });
         }
@@ -47,7 +47,7 @@ impl Members {
         wait_for_majority(what, self.queues.len(), &self.queue(call), patience)
     }
 
-    /// As [`Self::ask`], and collects further answers until each has answered or the time is over.
+    /// Like [`Self::ask`], but collects further answers until each has answered or the time is over.
     pub(crate) fn ask_every<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -57,8 +57,8 @@ impl Members {
         wait_for_all(what, self.queues.len(), &self.queue(call), patience)
     }
 
-    /// As [`Self::ask`], for a question: a JournalNode that has not been asked when the majority has answered is not asked any
-    /// more. Else questions would gather before one that hangs.
+    /// Like [`Self::ask`], but drops the question for JournalNodes whose turn comes after a majority has answered. Otherwise
+    /// questions would gather before a JournalNode that hangs.
     pub(crate) fn question<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -69,7 +69,7 @@ impl Members {
         self.ask(what, patience, while_open(&is_open, question))
     }
 
-    /// As [`Self::ask_every`], for a question.
+    /// Like [`Self::ask_every`], but drops the question as [`Self::question`] does.
     pub(crate) fn question_every<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -80,8 +80,8 @@ impl Members {
         self.ask_every(what, patience, while_open(&is_open, question))
     }
 
-    /// Asks all, and waits for all of them. A JournalNode that has not been asked when that has failed is not asked any more: what the
-    /// caller gave up must not happen later.
+    /// Asks all, and waits for all of them. After a failure the call is dropped for JournalNodes whose turn has not come: it must not
+    /// happen after the caller has given up.
     pub(crate) fn ask_all<T: Send + 'static>(
         &self,
         what: &'static str,
@@ -108,7 +108,7 @@ impl Members {
     }
 }
 
-/// A call that is refused once `is_open` is dropped.
+/// Wraps a call so that it is refused once `is_open` is dropped.
 fn while_open<T>(
     is_open: &Arc<()>,
     call: impl Fn(&mut Session) -> Result<T, Refusal> + Clone + Send + 'static,

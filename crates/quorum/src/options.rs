@@ -23,7 +23,7 @@ pub struct QuorumOptions {
     pub format: Duration,
     /// For lists of segments and for edits out of memory (`dfs.qjournal.select-input-streams.timeout.ms`).
     pub read: Duration,
-    /// For a segment to begin to arrive, and for each further piece of it (`dfs.qjournal.http.read.timeout.ms`,
+    /// Time for a segment to begin to arrive, and for each further piece (`dfs.qjournal.http.read.timeout.ms`,
     /// `zerohop.journal.transfer.stall.timeout.ms`).
     pub fetch: Duration,
     /// Most edits asked for at a time out of JournalNodes' memory, which is asked before segments in progress are; none: it

@@ -169,7 +169,7 @@ impl Session {
     }
 
     /// Begins a call that was queued in `epoch`. One of a term that has ended is refused: in the name of the new term it could end or
-    /// discard what that term writes. What is known of the JournalNode belongs to its term, too.
+    /// discard what that term writes. State of the JournalNode is dropped with its term.
     fn enter(&mut self, epoch: u64) -> Result<(), Refusal> {
         let current = self.writer.epoch();
         if epoch != current {
@@ -183,7 +183,7 @@ impl Session {
         Ok(())
     }
 
-    /// The head of the next call of the term that was entered.
+    /// Creates the head of the next call of the current term.
     fn request(&mut self) -> RequestInfoProto {
         let Term { epoch, committed } = *self.writer.0.lock();
         let committed = committed.filter(|_| epoch == self.epoch);
@@ -248,14 +248,14 @@ impl Session {
     /// Takes segments that begin with `first` or later out of use.
     pub(crate) fn discard_segments(&mut self, epoch: u64, first: TxId) -> Result<(), Refusal> {
         self.enter(epoch)?;
-        // Apache's JournalNodes do not look at the epoch of the call itself. After this one they have refused a replaced writer.
+        // Apache's JournalNodes do not check the epoch of the call itself, but that of this one.
         let heartbeat = self.request();
         self.node.heartbeat(heartbeat)?;
         let request = self.request();
         self.node.discard_segments(request, first)
     }
 
-    /// Asks what is there of a segment that no writer writes any more, and where that can be fetched.
+    /// Asks for the state of a segment that its writer left, and for the address to fetch it from.
     pub(crate) fn prepare_recovery(
         &mut self,
         epoch: u64,
@@ -292,7 +292,8 @@ impl Session {
             tracing::warn!("{}: its segment {} is another writer's", self.node.name(), state.first);
             self.discard_segments(epoch, state.first)?;
         }
-        let mut outcome = Err(self.node.refusal("nobody says where the segment can be fetched"));
+        let mut outcome =
+            Err(self.node.refusal("no JournalNode says where the segment can be fetched"));
         for source in sources {
             self.enter(epoch)?;
             let request = self.request();

@@ -12,7 +12,7 @@ use zerohop_journal::op::Record;
 use zerohop_journal::segment::SegmentReader;
 use zerohop_wire::TxId;
 
-/// Where a JournalNode gives its copy of a segment.
+/// The address of a JournalNode's copy of a segment.
 pub(crate) struct SegmentCopy {
     /// The JournalNode, `http://host:port`.
     pub(crate) base: String,

@@ -30,7 +30,7 @@ impl From<JournalError> for Failure {
 
 impl Takeover<'_> {
     /// Recovers the last segment. If the chosen copy does not get to a majority, because transfers from the JournalNodes that have it
-    /// stall, the recovery begins anew without them while the others are a majority: no acknowledged edit is theirs alone.
+    /// stall, the recovery is repeated without them while the others are a majority: no acknowledged edit is theirs alone.
     ///
     /// Each try has an epoch of its own: within one, two copies must not be proposed.
     pub(crate) fn run(&self) -> Recovery {
@@ -57,7 +57,7 @@ impl Takeover<'_> {
         }
     }
 
-    /// Has a majority promise an epoch above all others; the first transaction of the last segment that one of them has.
+    /// Gets a majority to promise an epoch above all others. Returns the epoch, and the first transaction of the last segment.
     fn new_epoch(&self) -> Result<(u64, Option<TxId>), JournalError> {
         let members = self.members;
         let patience = members.options.state;
@@ -75,8 +75,8 @@ impl Takeover<'_> {
         Ok((epoch, promises.into_iter().filter_map(|(_, last)| last).max()))
     }
 
-    /// Makes a majority agree on a segment that a writer left, and finalizes it; its last transaction, the one before `first` where there
-    /// is none. What the JournalNodes that are passed over have of it does not count.
+    /// Makes a majority agree on a segment that a writer left, and finalizes it. Returns its last transaction, or `first` - 1
+    /// if there is no segment. Copies on `passed_over` do not count.
     fn recover(
         &self,
         epoch: u64,

@@ -117,7 +117,7 @@ impl JournalStorage {
         self.current().join(format!("{}.epoch={epoch}", in_progress_name(first)))
     }
 
-    /// Where a segment is being fetched for a call, beside `current`. The directory is made.
+    /// Returns the file that a segment is fetched to for one call. Creates its directory, beside `current`.
     pub(crate) fn fetched_for(&self, first: TxId, request: RequestInfo) -> Result<PathBuf> {
         let directory = self.root.join(FETCHED);
         make_directory(&directory, self.mode)?;

@@ -78,7 +78,7 @@ struct State {
     calls: Vec<Vec<&'static str>>,
     /// The writers whose calls do not arrive at each JournalNode any more.
     away: Vec<Range<usize>>,
-    /// Takeovers that have succeeded: what hangs goes on with the next.
+    /// Number of successful takeovers. A call that hangs ends with the next one.
     takeovers: usize,
     late: Vec<Late>,
     /// Faults that happened, for messages.
@@ -138,7 +138,7 @@ impl Plan {
         drop(self.taken_over.wait_timeout_while(state, HANG_MAX, waits));
     }
 
-    /// Another writer has taken over: carries out the calls that are late.
+    /// Carries out the calls that are late, and ends those that hang, because another writer has taken over.
     pub fn deliver(&self, links: &[Link]) {
         self.state().takeovers += 1;
         self.taken_over.notify_all();

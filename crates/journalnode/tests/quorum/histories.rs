@@ -83,7 +83,7 @@ fn any_single_call_fails_before_or_after_it_was_carried_out_and_nobody_notices()
     });
 }
 
-/// A history of a seed on so many JournalNodes: its terms, its faults, and whether all queues are empty before each call.
+/// Returns the history of a seed on `nodes` JournalNodes: its terms, its faults, and whether all queues are empty before each call.
 fn random(seed: u64, nodes: usize) -> (Vec<Term>, Vec<Planned>, bool) {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut terms = Vec::new();
@@ -125,7 +125,7 @@ fn several_calls_fail_at_random_and_no_acknowledged_edit_is_lost() {
             bounds.unwrap_or_else(|| panic!("ZEROHOP_HISTORIES={text}: FROM..TO"));
         from..to
     });
-    // Every fourth on five JournalNodes.
+    // Every fourth history has five JournalNodes.
     for (nodes, is_wanted) in [(3, [1, 2, 3].as_slice()), (5, &[0])] {
         let seeds: Vec<u64> =
             seeds.clone().filter(|seed| is_wanted.contains(&(seed % 4))).collect();

@@ -174,7 +174,7 @@ impl History<'_> {
         }
     }
 
-    /// As many JournalNodes as may be left out, in each way.
+    /// Returns each set of JournalNodes that may be left out.
     fn minorities(&self) -> Vec<Vec<usize>> {
         let count = self.cluster.links.len();
         let all = (0..count).flat_map(|one| {

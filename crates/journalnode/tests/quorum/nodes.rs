@@ -25,17 +25,17 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    /// Three of them.
+    /// Starts three JournalNodes.
     pub fn start() -> Self {
         Self::start_with(&[])
     }
 
-    /// Three with settings of each.
+    /// Like [`start`](Self::start), with settings of each.
     pub fn start_with(settings: &[(&'static str, &'static str)]) -> Self {
         Self::start_many(3, settings)
     }
 
-    /// As many as `count`.
+    /// Like [`start_with`](Self::start_with), with `count` JournalNodes.
     pub fn start_many(count: usize, settings: &[(&'static str, &'static str)]) -> Self {
         // In memory where that can be: what is tested here is not the disk.
         let memory = std::path::Path::new("/dev/shm");

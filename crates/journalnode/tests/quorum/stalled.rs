@@ -47,7 +47,7 @@ impl Stalling {
     }
 }
 
-/// Where segments never arrive whole, for all tests.
+/// Returns the address of a server whose segments never arrive whole.
 pub fn stalling_address() -> SocketAddr {
     static SERVER: OnceLock<SocketAddr> = OnceLock::new();
     *SERVER.get_or_init(|| {
@@ -57,7 +57,7 @@ pub fn stalling_address() -> SocketAddr {
     })
 }
 
-/// The request, with a place from which the segment does not arrive whole.
+/// Returns the request with a source whose segment never arrives whole.
 pub fn from_stalling(method: &str, request: &[u8]) -> Vec<u8> {
     if method != FETCHING {
         return request.to_vec();

@@ -34,7 +34,7 @@ impl Node {
         QuorumJournal::new(address, info(), options(), &ClientOptions::default()).unwrap()
     }
 
-    /// The answer to a request for a segment, and its first line.
+    /// Returns the answer to a request for a segment.
     fn get_journal(&self) -> String {
         let mut stream = TcpStream::connect(self.node.http_addr()).unwrap();
         let request =

@@ -99,7 +99,7 @@ fn status(core: &Core) -> GetServiceStatusResponseProto {
     }
 }
 
-/// The reason a standby or an observer can no longer catch up. Apache's ends its process then.
+/// Returns the reason a standby or an observer can no longer catch up. Apache's NameNode ends its process then.
 fn cannot_catch_up(core: &Core) -> Option<String> {
     let gap = core.following.gap()?;
     Some(format!(

@@ -8,8 +8,8 @@ use zerohop_journal::log::EditCursor;
 use zerohop_system::clock;
 use zerohop_wire::TxId;
 
-/// Runs until it is aborted; never ends by itself. A look for edits that has begun then goes on, and applies no more: see
-/// [`Pass`](crate::following::Pass).
+/// Follows edits until it is aborted. A pass that has begun continues after that, but applies no edits once a later one or a takeover
+/// has begun: see [`Pass`](crate::following::Pass).
 pub(super) async fn run(core: Arc<Core>) -> Infallible {
     let mut wait = core.following.period;
     loop {

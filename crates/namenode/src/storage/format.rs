@@ -76,7 +76,7 @@ impl NameStorage {
             return Err(StorageError::HoldsData { path: name.into() });
         }
         let info = StorageInfo::generate(options.cluster_id);
-        // Before the directories, which must stay as they are where JournalNodes refuse.
+        // Before the directories: if a JournalNode refuses, they must not be changed.
         if let Some(shared) = &config.shared_edits {
             let shared = SharedEdits::open(shared, &info)?;
             shared.format()?;

@@ -1,4 +1,4 @@
-//! NameNodes, two where nothing else is said, and three JournalNodes in this process.
+//! Two or more NameNodes and three JournalNodes in this process.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -38,7 +38,7 @@ impl Cluster {
         Self::unformatted_of(2, settings).await
     }
 
-    /// The same with `count` NameNodes.
+    /// Like [`unformatted`](Self::unformatted), with `count` NameNodes.
     async fn unformatted_of(count: usize, settings: &[(&str, &str)]) -> Self {
         let port = |_| ports::free().unwrap();
         let address = |_| SocketAddr::from(([127, 0, 0, 1], ports::free().unwrap()));
@@ -94,7 +94,7 @@ impl Cluster {
         Self::start_of(2, settings).await
     }
 
-    /// The same with `count` NameNodes.
+    /// Like [`start`](Self::start), with `count` NameNodes.
     pub async fn start_of(count: usize, settings: &[(&str, &str)]) -> Self {
         let mut cluster = Self::formatted_of(count, settings).await;
         (1..count).for_each(|i| cluster.copy_directory_to(i));

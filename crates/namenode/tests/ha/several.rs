@@ -10,13 +10,13 @@ use zerohop_proto::hdfs::{
 };
 use zerohop_transport::rpc::{ClientIdentity, RpcClient};
 
-/// Each of three is made active while the others believe that they are: only the last one's edits count.
+/// Three NameNodes are made active at the same time: the edits of only one count.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_three_candidates_one_writes_and_no_acknowledged_edit_is_lost() {
     let mut cluster = Cluster::start_of(3, &[]).await;
     let mut made = Vec::new();
     for round in 0..4 {
-        // Nobody fences: each takes over from those before, and perhaps from one that takes over just now.
+        // Without fencing, each takes over from the others, also while they do the same.
         let (one, two, three) =
             tokio::join!(cluster.activate(0), cluster.activate(1), cluster.activate(2));
         let answers = [one.is_ok(), two.is_ok(), three.is_ok()];
@@ -32,7 +32,7 @@ async fn of_three_candidates_one_writes_and_no_acknowledged_edit_is_lost() {
             }
         }
         assert_eq!(writers.len(), 1, "round {round}: {answers:?}, {writers:?} wrote");
-        // Those that were replaced end; the writer dies, too, in every other round.
+        // Replaced NameNodes end. In every other round the writer dies, too.
         let writer = writers[0];
         for i in (0..3).filter(|i| *i != writer || round % 2 == 1) {
             cluster.kill_namenode(i);
@@ -59,7 +59,7 @@ async fn exists(client: &RpcClient, path: &str) -> bool {
     found.fs.is_some()
 }
 
-/// Two observers beside a pair: each shows what its client has seen, one goes on without the other, and both follow a failover.
+/// Two observers beside a pair: each shows what its client has seen, though the other is down, and both follow a failover.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn several_observers_answer_reads_and_follow_a_failover() {
     let settings = [

@@ -8,6 +8,7 @@ mod lost_disk;
 mod matrix;
 mod observer;
 mod recover;
+mod reformat;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
