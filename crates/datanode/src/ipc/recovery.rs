@@ -49,6 +49,53 @@ pub(crate) async fn recover(
     }
 }
 
+/// What the DataNodes of a block answered.
+#[derive(Default)]
+struct Answers {
+    found: Vec<Participant>,
+    /// Replicas with bytes and a stamp that is not older than the block's, in whatever state.
+    candidates: usize,
+    /// DataNodes that did not answer, or refused, and why.
+    errors: Vec<String>,
+}
+
+impl Answers {
+    fn add(&mut self, id: &DatanodeIdProto, info: Option<RecoveryInfo>, stamp: GenerationStamp) {
+        let has_bytes = |info: &RecoveryInfo| info.block.stamp >= stamp && info.block.len > 0;
+        let Some(info) = info.filter(has_bytes) else { return };
+        self.candidates += 1;
+        if matches!(info.original, ReplicaState::Finalized | ReplicaState::Rbw | ReplicaState::Rwr)
+        {
+            self.found.push(Participant { id: id.clone(), info });
+        }
+    }
+
+    /// Returns the replicas that can go on, or none if nothing was ever written.
+    ///
+    /// A DataNode that did not answer may hold flushed bytes. Those of a replica that is finalized, or whose writer was stopped
+    /// just now, are in every other replica of the same pipeline. A replica that waited for recovery may have lost its last
+    /// bytes with the power, and no replica at all proves nothing, so that the recovery waits for all answers then.
+    fn participants(self, block: &ExtendedBlock) -> Result<Vec<Participant>, String> {
+        let is_whole = |p: &Participant| {
+            matches!(p.info.original, ReplicaState::Finalized | ReplicaState::Rbw)
+        };
+        if !self.errors.is_empty() && !self.found.iter().any(is_whole) {
+            let errors = self.errors.join("; ");
+            return Err(format!(
+                "no answer from {} DataNode(s), which may hold flushed bytes: {errors}",
+                self.errors.len()
+            ));
+        }
+        if self.candidates > 0 && self.found.is_empty() {
+            return Err(format!(
+                "Found {} replica(s) for block {block} but none is in RWR or better state",
+                self.candidates
+            ));
+        }
+        Ok(self.found)
+    }
+}
+
 impl Recovery {
     async fn run(&self) -> Result<(), String> {
         let Some(found) = self.ask_all().await? else { return Ok(()) };
@@ -64,41 +111,20 @@ impl Recovery {
         self.update_all(participants, new_id, len).await
     }
 
-    /// Stops the writers of all replicas and asks what they have; `None` when a newer recovery is
-    /// under way.
+    /// Stops the writers of all replicas and asks what they have. Returns `None` if a newer recovery is in progress.
     async fn ask_all(&self) -> Result<Option<Vec<Participant>>, String> {
-        let (mut found, mut errors, mut candidates) = (Vec::new(), Vec::new(), 0);
+        let mut answers = Answers::default();
         for location in &self.message.block.locs {
             match self.ask(&location.id).await {
-                Ok(Some(info))
-                    if info.block.stamp >= self.block.block.stamp && info.block.len > 0 =>
-                {
-                    candidates += 1;
-                    if matches!(
-                        info.original,
-                        ReplicaState::Finalized | ReplicaState::Rbw | ReplicaState::Rwr
-                    ) {
-                        found.push(Participant { id: location.id.clone(), info });
-                    }
-                }
-                Ok(_) => {}
+                Ok(info) => answers.add(&location.id, info, self.block.block.stamp),
                 Err(error) if error.kind() == Some(JavaException::RecoveryInProgress) => {
                     tracing::warn!("{}: recovery {} is not the newest", self.block, self.id);
                     return Ok(None);
                 }
-                Err(error) => errors.push(format!("{}: {error}", location.id.host_name)),
+                Err(error) => answers.errors.push(format!("{}: {error}", location.id.host_name)),
             }
         }
-        if errors.len() == self.message.block.locs.len() {
-            return Err(format!("All datanodes failed: {}", errors.join("; ")));
-        }
-        if candidates > 0 && found.is_empty() {
-            return Err(format!(
-                "Found {candidates} replica(s) for block {} but none is in RWR or better state",
-                self.block
-            ));
-        }
-        Ok(Some(found))
+        answers.participants(&self.block).map(Some)
     }
 
     fn is_own(&self, id: &DatanodeIdProto) -> bool {
@@ -296,6 +322,47 @@ mod tests {
         assert_eq!((chosen.len(), len), (2, 9));
         let waiting = vec![participant(ReplicaState::Rwr, 3), participant(ReplicaState::Rwr, 5)];
         assert_eq!(choose(waiting).unwrap().1, 3);
+    }
+
+    fn answers(found: &[(ReplicaState, u64)], errors: usize) -> Answers {
+        let mut answers =
+            Answers { errors: vec!["dn: timed out".to_owned(); errors], ..Answers::default() };
+        for (state, len) in found {
+            let info = participant(*state, *len).info;
+            answers.add(&DatanodeIdProto::default(), Some(info), GenerationStamp(1001));
+        }
+        answers
+    }
+
+    /// One DataNode had no replica, the others timed out, and the block was deleted with its flushed bytes.
+    #[test]
+    fn a_recovery_without_an_answer_from_one_of_its_datanodes_deletes_no_block() {
+        let block = ExtendedBlock {
+            pool: "BP-1".into(),
+            block: participant(ReplicaState::Rbw, 0).info.block,
+        };
+        let mut one_lacks_it = answers(&[], 2);
+        one_lacks_it.add(&DatanodeIdProto::default(), None, GenerationStamp(1001));
+        let error = one_lacks_it.participants(&block).err().unwrap();
+        assert!(error.contains("no answer from 2 DataNode(s)"), "{error}");
+        assert!(answers(&[(ReplicaState::Rbw, 0)], 1).participants(&block).is_err());
+        assert!(answers(&[(ReplicaState::Rbw, 0)], 0).participants(&block).unwrap().is_empty());
+    }
+
+    /// The power took the last flushed bytes of a replica; the DataNodes that have them were slow to answer.
+    #[test]
+    fn a_replica_that_waited_for_recovery_does_not_decide_while_another_datanode_is_silent() {
+        let block = ExtendedBlock {
+            pool: "BP-1".into(),
+            block: participant(ReplicaState::Rbw, 0).info.block,
+        };
+        assert!(answers(&[(ReplicaState::Rwr, 3)], 1).participants(&block).is_err());
+        for found in
+            [&[(ReplicaState::Rwr, 3), (ReplicaState::Rbw, 9)][..], &[(ReplicaState::Finalized, 9)]]
+        {
+            assert_eq!(answers(found, 1).participants(&block).unwrap().len(), found.len());
+        }
+        assert_eq!(answers(&[(ReplicaState::Rwr, 3)], 0).participants(&block).unwrap().len(), 1);
     }
 
     #[test]
