@@ -24,11 +24,15 @@ pub(crate) struct PoolService {
     pub(crate) opening: tokio::sync::Mutex<()>,
 }
 
-/// Which NameNode is active: a claim counts when its transaction id is not older than the last one.
+/// Which NameNode is active. The claim of another one counts if its transaction id is later than that of the last claim
+/// (`BPOfferService.updateActorStatesFromHeartbeat`).
 #[derive(Default)]
 struct Active {
     index: Option<usize>,
-    txid: u64,
+    /// Transaction id of the last claim that counted.
+    txid: Option<u64>,
+    /// How often another NameNode became active.
+    term: u64,
 }
 
 impl PoolService {
@@ -77,15 +81,28 @@ impl PoolService {
     /// Notes what NameNode `index` says of itself; true when it is the active one now.
     pub(crate) fn claim(&self, index: usize, is_active: bool, txid: u64) -> bool {
         let mut active = self.active.lock();
-        if is_active && (active.index == Some(index) || txid >= active.txid) {
-            if active.index != Some(index) {
+        let is_known = active.index == Some(index);
+        if is_active && (is_known || active.txid.is_none_or(|last| txid > last)) {
+            if !is_known {
                 tracing::info!("name service {}: NameNode {index} is active", self.name);
+                active.term += 1;
             }
-            *active = Active { index: Some(index), txid };
-        } else if active.index == Some(index) {
+            (active.index, active.txid) = (Some(index), Some(txid));
+        } else if is_known && !is_active {
             active.index = None;
         }
         active.index == Some(index)
+    }
+
+    /// Returns `true` if NameNode `index` is the active one.
+    pub(crate) fn is_active(&self, index: usize) -> bool {
+        self.active.lock().index == Some(index)
+    }
+
+    /// Returns since which change NameNode `index` is the active one, or `None` if it is not.
+    pub(crate) fn term_of(&self, index: usize) -> Option<u64> {
+        let active = self.active.lock();
+        (active.index == Some(index)).then_some(active.term)
     }
 
     /// Notes what the active NameNode says of a rolling upgrade; true if that is news.
@@ -220,7 +237,7 @@ mod tests {
         assert!(!links[0].pending_changes.take().is_empty());
         service.add(Arc::clone(&links[1]));
         for active in 0..2 {
-            service.claim(active, true, 10);
+            service.claim(active, true, 10 + active as u64);
             service.tell_receiving(&change);
             assert!(is_filled(&links[0]).await && is_filled(&links[1]).await);
         }
@@ -234,5 +251,16 @@ mod tests {
         assert!(!service.claim(0, true, 11));
         assert!(!service.claim(1, false, 12));
         assert!(service.claim(0, true, 13));
+    }
+
+    /// A NameNode that was replaced claimed to be active once more with the transaction of the one that replaced it.
+    #[test]
+    fn a_claim_with_the_transaction_of_the_last_one_does_not_replace_it() {
+        let service = PoolService::new("c".into());
+        assert!(service.claim(0, true, 10) && service.claim(0, true, 10));
+        assert_eq!(service.term_of(0), Some(1));
+        assert!(service.claim(1, true, 11));
+        assert!(!service.claim(0, true, 11) && service.is_active(1));
+        assert_eq!((service.term_of(0), service.term_of(1)), (None, Some(2)));
     }
 }

@@ -1,6 +1,8 @@
 //! The talk with one NameNode: handshake, heartbeats, reports, in that order for ever.
 
 use super::heartbeat::heartbeat;
+use super::reports::FullReport;
+use super::schedule::Schedule;
 use super::upgrade::{describe, upgrade_phase};
 use super::{commands, reports};
 use crate::activity::Message;
@@ -10,12 +12,14 @@ use crate::outliers::ReportTimer;
 use crate::reconfigure::Adjustable;
 use crate::store::apply_upgrade_phase;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::time::Instant;
+use tokio::sync::MutexGuard;
 use zerohop_proto::hdfs::datanode::{
     BlockReceivedAndDeletedRequestProto, BlockReceivedAndDeletedResponseProto,
     BlockReportResponseProto, CacheReportRequestProto, CacheReportResponseProto,
-    HeartbeatResponseProto, RegisterDatanodeRequestProto, RegisterDatanodeResponseProto,
+    DatanodeCommandProto, HeartbeatResponseProto, RegisterDatanodeRequestProto,
+    RegisterDatanodeResponseProto,
 };
 use zerohop_proto::hdfs::nnha_status_heartbeat_proto::State as HaState;
 use zerohop_proto::hdfs::{VersionRequestProto, VersionResponseProto};
@@ -26,8 +30,6 @@ use zerohop_wire::JavaException;
 
 const RETRY_MIN: Duration = Duration::from_millis(100);
 const RETRY_MAX: Duration = Duration::from_secs(1);
-/// The time between two heartbeats is at least this, however many are asked for.
-const HEARTBEAT_GAP_MIN: Duration = Duration::from_millis(100);
 /// How long a full report waits for deletions: beyond that a disk hangs, and the replicas on the others are wanted.
 const DELETION_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -40,6 +42,10 @@ pub(crate) struct Actor {
     /// after it would make the NameNode forget the block.
     reporting: tokio::sync::Mutex<()>,
     outliers: ReportTimer,
+    /// The NameNode became the active one: it takes no replica for granted before the next full report.
+    is_report_awaited: AtomicBool,
+    /// Replicas in the last full report.
+    reported_replicas: AtomicU64,
 }
 
 /// Apache's NameNode names no reason.
@@ -68,34 +74,6 @@ impl From<RpcError> for TalkError {
     }
 }
 
-/// What is due, and when.
-struct Schedule {
-    last_heartbeat: Instant,
-    heartbeat: Instant,
-    full_report: Instant,
-    cache_report: Instant,
-    lease: Option<u64>,
-}
-
-impl Schedule {
-    /// A heartbeat is sent now.
-    fn beats(&mut self, now: Instant, interval: Duration) {
-        (self.last_heartbeat, self.heartbeat) = (now, now + interval);
-    }
-
-    /// A heartbeat is wanted before its time.
-    fn bring_heartbeat_forward(&mut self) {
-        self.heartbeat = self.heartbeat.min(self.last_heartbeat + HEARTBEAT_GAP_MIN);
-    }
-
-    /// This DataNode has registered again: the NameNode wants a heartbeat and all blocks.
-    fn restart(&mut self) {
-        self.full_report = clock::runtime_now();
-        self.heartbeat = clock::runtime_now();
-        self.lease = None;
-    }
-}
-
 impl Actor {
     /// The one who talks over `link` for a name service.
     pub(crate) fn new(link: Arc<Link>, node: Arc<Node>, service: Arc<PoolService>) -> Self {
@@ -105,6 +83,8 @@ impl Actor {
             service,
             reporting: tokio::sync::Mutex::new(()),
             outliers: ReportTimer::default(),
+            is_report_awaited: AtomicBool::new(false),
+            reported_replicas: AtomicU64::new(0),
         }
     }
 
@@ -208,13 +188,7 @@ impl Actor {
     async fn beat_forever(&self) -> Result<(), String> {
         let now = clock::runtime_now();
         let delay = self.node.settings.block_report_initial_delay.mul_f64(random::f64());
-        let mut schedule = Schedule {
-            last_heartbeat: now,
-            heartbeat: now,
-            full_report: now + delay,
-            cache_report: now,
-            lease: None,
-        };
+        let mut schedule = Schedule::new(now, delay);
         loop {
             tokio::select! {
                 () = clock::sleep_until(schedule.heartbeat) => {}
@@ -236,6 +210,9 @@ impl Actor {
     }
 
     async fn step(&self, schedule: &mut Schedule) -> Result<(), TalkError> {
+        if self.is_report_awaited.swap(false, Ordering::Relaxed) {
+            schedule.bring_full_report_forward(self.reported_replicas.load(Ordering::Relaxed));
+        }
         let now = clock::runtime_now();
         if self.link.take_heartbeat_asked() {
             schedule.bring_heartbeat_forward();
@@ -271,27 +248,77 @@ impl Actor {
         Ok(())
     }
 
-    /// Sends a full report. To make it may take as long as a disk that hangs; heartbeats go on meanwhile.
-    /// True when this DataNode registered again before the report was sent.
+    /// Sends a full report. Returns `true` if this DataNode registered again before it was sent.
+    ///
+    /// The NameNode relies on what is listed only if the report was begun after this DataNode had heard that it is active: what
+    /// another NameNode had deleted meanwhile would be listed. A report that was begun before is dropped, and another one made.
     async fn report_between_heartbeats(&self, schedule: &mut Schedule) -> Result<bool, TalkError> {
-        let report = self.send_full_report(schedule.lease.take().unwrap_or(0));
-        tokio::pin!(report);
-        loop {
-            tokio::select! {
-                sent = &mut report => {
-                    let is_registered_again = sent?;
-                    if is_registered_again {
-                        schedule.restart();
-                    }
-                    return Ok(is_registered_again);
-                }
-                () = clock::sleep_until(schedule.heartbeat) => {}
+        let lease = schedule.lease.take().unwrap_or(0);
+        let term = self.service.term_of(self.link.index);
+        let Some((_reporting, report)) = self.make_between_heartbeats(schedule, lease).await?
+        else {
+            return Ok(true);
+        };
+        let (blocks, started) = (report.blocks, clock::now());
+        for message in report.messages {
+            // No heartbeat is under way beside a message, so that the NameNode knows that this DataNode has heard the answer.
+            if clock::runtime_now() >= schedule.heartbeat && self.beat_in_between(schedule).await? {
+                return Ok(true);
             }
-            schedule.beats(clock::runtime_now(), self.node.settings.heartbeat_interval);
-            let answer = self.beat(false).await?;
-            if self.carry_out(answer).await? {
+            self.check_term(term)?;
+            let begun = clock::now();
+            let answer: BlockReportResponseProto =
+                self.link.client().call("blockReport", &message).await?;
+            self.count(Message::FullReport, begun);
+            if self.carry_out_commands(answer.cmd).await? {
                 schedule.restart();
                 return Ok(true);
+            }
+        }
+        self.reported_replicas.store(blocks, Ordering::Relaxed);
+        tracing::info!(
+            "reported {blocks} blocks to NameNode {} in {} ms",
+            self.link.addr,
+            clock::since(started).as_millis()
+        );
+        Ok(false)
+    }
+
+    /// Fails if the NameNode became active since a report was begun, in the term `begun` of its own if it was active then.
+    fn check_term(&self, begun: Option<u64>) -> Result<(), TalkError> {
+        let now = self.service.term_of(self.link.index);
+        if now.is_none() || now == begun {
+            return Ok(());
+        }
+        Err(TalkError::Retry("it became active: a full report is made anew".to_owned()))
+    }
+
+    async fn beat_in_between(&self, schedule: &mut Schedule) -> Result<bool, TalkError> {
+        schedule.beats(clock::runtime_now(), self.node.settings.heartbeat_interval);
+        let answer = self.beat(false).await?;
+        let is_registered_again = self.carry_out(answer).await?;
+        if is_registered_again {
+            schedule.restart();
+        }
+        Ok(is_registered_again)
+    }
+
+    /// Makes a full report. That may take as long as a disk that hangs; heartbeats go on meanwhile. Returns `None` if this
+    /// DataNode registered again before it was made.
+    async fn make_between_heartbeats(
+        &self,
+        schedule: &mut Schedule,
+        lease: u64,
+    ) -> Result<Option<(MutexGuard<'_, ()>, FullReport)>, TalkError> {
+        let making = self.make_full_report(lease);
+        tokio::pin!(making);
+        loop {
+            tokio::select! {
+                made = &mut making => return made.map(Some),
+                () = clock::sleep_until(schedule.heartbeat) => {}
+            }
+            if self.beat_in_between(schedule).await? {
+                return Ok(None);
             }
         }
     }
@@ -310,10 +337,7 @@ impl Actor {
         let answer: CacheReportResponseProto =
             self.link.client().call("cacheReport", &request).await?;
         self.node.activity.cache_reports.add_ms(clock::since(begun));
-        if let Some(command) = answer.cmd {
-            commands::carry_out(&self.node, &self.service, command);
-        }
-        Ok(())
+        self.carry_out_commands(answer.cmd).await.map(drop)
     }
 
     async fn beat(&self, wants_lease: bool) -> Result<HeartbeatResponseProto, TalkError> {
@@ -353,17 +377,30 @@ impl Actor {
     /// Carries out what a heartbeat's answer asks for; true when this DataNode registered again.
     async fn carry_out(&self, answer: HeartbeatResponseProto) -> Result<bool, TalkError> {
         let says_active = answer.ha_status.state == HaState::Active as i32;
+        let before = self.service.term_of(self.link.index);
         let active = self.service.claim(self.link.index, says_active, answer.ha_status.txid);
         if active {
             self.note_upgrade(upgrade_phase(&answer));
+            if before != self.service.term_of(self.link.index) && self.link.has_reported() {
+                self.is_report_awaited.store(true, Ordering::Relaxed);
+            }
         }
+        self.carry_out_commands(answer.cmds).await
+    }
+
+    /// Carries out commands in an answer of the NameNode if it is the active one; the command to register, from any. Returns
+    /// `true` if this DataNode registered again.
+    async fn carry_out_commands(
+        &self,
+        commands: impl IntoIterator<Item = DatanodeCommandProto>,
+    ) -> Result<bool, TalkError> {
         let mut registered_again = false;
-        for command in answer.cmds {
+        for command in commands {
             if commands::asks_to_register(&command) {
                 tracing::info!("NameNode {} asks to register again", self.link.addr);
                 self.handshake().await?;
                 registered_again = true;
-            } else if active {
+            } else if self.service.is_active(self.link.index) {
                 let begun = clock::now();
                 commands::carry_out(&self.node, &self.service, command);
                 self.node.activity.commands.add_ms(clock::since(begun));
@@ -386,49 +423,29 @@ impl Actor {
         }
     }
 
-    /// Sends a full report. Returns `true` if the NameNode did not take it: this DataNode has registered again.
-    async fn send_full_report(&self, lease: u64) -> Result<bool, TalkError> {
-        let _reporting = self.reporting.lock().await;
+    /// Makes a full report. No incremental report is sent while the returned guard is held.
+    async fn make_full_report(
+        &self,
+        lease: u64,
+    ) -> Result<(MutexGuard<'_, ()>, FullReport), TalkError> {
+        let reporting = self.reporting.lock().await;
         if !self.node.deletions.carried_out(DELETION_PATIENCE).await {
-            tracing::warn!("a disk is slow: replicas are reported that are being deleted");
+            tracing::warn!("a disk is slow: replicas that are being deleted are not reported");
         }
         self.send_incremental_report().await?;
         let (Some(registration), Some(pool_id)) =
             (self.link.registration(), self.service.pool_id())
         else {
-            return Ok(false);
+            return Ok((reporting, FullReport::default()));
         };
-        let for_report = Arc::clone(&self.node);
-        let (id, split) = (Arc::clone(&pool_id), self.adjustable().block_report_split);
-        let requests = tokio::task::spawn_blocking(move || {
-            let storages = for_report.store.block_reports(&id);
-            reports::full_report(&registration, &id, storages, lease, split)
-        })
-        .await
-        .map_err(|error| TalkError::Retry(error.to_string()))?;
-        let started = clock::now();
-        let blocks = requests.blocks;
-        for request in requests.messages {
-            let begun = clock::now();
-            let answer: BlockReportResponseProto =
-                self.link.client().call("blockReport", &request).await?;
-            self.count(Message::FullReport, begun);
-            if let Some(command) = answer.cmd {
-                if commands::asks_to_register(&command) {
-                    let addr = &self.link.addr;
-                    tracing::info!("NameNode {addr} asks to register before it takes a report");
-                    self.handshake().await?;
-                    return Ok(true);
-                }
-                commands::carry_out(&self.node, &self.service, command);
-            }
-        }
-        tracing::info!(
-            "reported {blocks} blocks of {pool_id} to NameNode {} in {} ms",
-            self.link.addr,
-            clock::since(started).as_millis()
-        );
-        Ok(false)
+        let (node, split) = (Arc::clone(&self.node), self.adjustable().block_report_split);
+        let made = tokio::task::spawn_blocking(move || {
+            let ordered = node.deletions.ordered(&pool_id);
+            let storages = node.store.block_reports(&pool_id, |id| ordered.contains(&id));
+            reports::full_report(&registration, &pool_id, storages, lease, split)
+        });
+        let made = made.await.map_err(|error| TalkError::Retry(error.to_string()))?;
+        Ok((reporting, made))
     }
 
     /// Sends incremental block reports as soon as there is something to report.
@@ -479,35 +496,5 @@ impl Actor {
                 Err(error.into())
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The NameNode gives out the next copies when the last are done: a heartbeat is due then, but not one for
-    /// each of many small blocks.
-    #[tokio::test]
-    async fn heartbeats_that_are_asked_for_come_early_but_not_all_at_once() {
-        let now = Instant::now();
-        let interval = Duration::from_secs(3);
-        let mut schedule = Schedule {
-            last_heartbeat: now,
-            heartbeat: now,
-            full_report: now,
-            cache_report: now,
-            lease: None,
-        };
-        schedule.beats(now, interval);
-        assert_eq!(schedule.heartbeat, now + interval);
-        for _ in 0..3 {
-            schedule.bring_heartbeat_forward();
-            assert_eq!(schedule.heartbeat, now + HEARTBEAT_GAP_MIN);
-        }
-        let later = now + Duration::from_millis(2950);
-        schedule.beats(later, interval);
-        schedule.bring_heartbeat_forward();
-        assert_eq!(schedule.heartbeat, later + HEARTBEAT_GAP_MIN);
     }
 }

@@ -81,7 +81,7 @@ fn finalize_upgrade(node: &Arc<Node>, service: &PoolService, pool_id: String) {
 fn block_command(node: &Arc<Node>, service: &Arc<PoolService>, command: BlockCommandProto) {
     match command.action() {
         Action::Invalidate => {
-            let (node_for_work, under_way) = (Arc::clone(node), node.deletions.begin());
+            let (node_for_work, under_way) = (Arc::clone(node), node.deletions.begin(&command));
             node.handle.spawn_blocking(move || {
                 invalidate(&node_for_work, &command);
                 drop(under_way);

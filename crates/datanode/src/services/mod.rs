@@ -6,7 +6,10 @@ pub(crate) mod disks;
 mod heartbeat;
 pub(crate) mod lifeline;
 mod reports;
+mod schedule;
 mod upgrade;
 
+#[cfg(test)]
+mod actor_test;
 #[cfg(test)]
 mod lifeline_test;

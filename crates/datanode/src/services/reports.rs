@@ -8,6 +8,7 @@ use zerohop_proto::hdfs::datanode::{
 use zerohop_system::random;
 
 /// The messages of one report.
+#[derive(Default)]
 pub(crate) struct FullReport {
     pub(crate) messages: Vec<BlockReportRequestProto>,
     pub(crate) blocks: u64,

@@ -52,7 +52,7 @@ use volume_failures::VolumeFailures;
 use volumes::Volumes;
 use write::ReplicaWrites;
 use zerohop_replica::{Pool, UpgradePhase};
-use zerohop_wire::ExtendedBlock;
+use zerohop_wire::{BlockId, ExtendedBlock};
 
 #[cfg(test)]
 mod start_test;
@@ -251,9 +251,13 @@ impl Store {
         report::storage_state(&self.volumes, pool_id)
     }
 
-    /// The replicas of a pool, by storage, for a full report.
-    pub(crate) fn block_reports(&self, pool_id: &str) -> Vec<StorageBlocks> {
-        report::full_report(&self.volumes, &self.pools, pool_id)
+    /// The replicas of a pool, by storage, for a full report; without those of blocks that `is_left_out` names.
+    pub(crate) fn block_reports(
+        &self,
+        pool_id: &str,
+        is_left_out: impl Fn(BlockId) -> bool,
+    ) -> Vec<StorageBlocks> {
+        report::full_report(&self.volumes, &self.pools, pool_id, is_left_out)
     }
 
     /// Deletes what is kept of a block pool from before an upgrade. Blocks.

@@ -5,6 +5,7 @@ use super::volumes::Volumes;
 use std::sync::Arc;
 use zerohop_proto::hdfs::datanode::VolumeFailureSummaryProto;
 use zerohop_proto::hdfs::{DatanodeStorageProto, StorageReportProto};
+use zerohop_wire::BlockId;
 use zerohop_wire::block_report::{ReplicaState, ReportBuilder, ReportedReplica};
 
 /// What a heartbeat says of the volumes.
@@ -28,11 +29,12 @@ pub(super) fn storage_state(volumes: &Volumes, pool_id: Option<&str>) -> Storage
     StorageState { reports, failed_volumes, failure_summary }
 }
 
-/// The replicas of a pool, by storage, for a full report.
+/// The replicas of a pool, by storage, for a full report; without those of blocks that `is_left_out` names.
 pub(super) fn full_report(
     volumes: &Volumes,
     pools: &BlockPools,
     pool_id: &str,
+    is_left_out: impl Fn(BlockId) -> bool,
 ) -> Vec<StorageBlocks> {
     let volumes = volumes.in_use();
     let mut builders: Vec<ReportBuilder> =
@@ -41,7 +43,7 @@ pub(super) fn full_report(
         for replica in pool.all() {
             let status = replica.lock();
             let state = status.original_state();
-            if state == ReplicaState::Temporary {
+            if state == ReplicaState::Temporary || is_left_out(status.block().id) {
                 continue;
             }
             let reported = ReportedReplica { block: status.block(), state };

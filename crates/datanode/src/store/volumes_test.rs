@@ -189,7 +189,7 @@ fn a_volume_that_is_gone_is_noticed_and_its_readers_are_told() {
     let summary = state.failure_summary.unwrap();
     assert!(summary.failed_storage_locations[0].ends_with("/disk"));
     assert!(summary.estimated_capacity_lost_total > 0 && summary.last_volume_failure_date > 0);
-    assert_eq!(two.store.block_reports("BP-1-127.0.0.1-1").len(), 1);
+    assert_eq!(two.store.block_reports("BP-1-127.0.0.1-1", |_| false).len(), 1);
 
     drop(aside);
     moved_twice(&two);
