@@ -14,6 +14,7 @@ use crate::image_uploads::ImageUploads;
 use crate::lock_holds::LockHolds;
 use crate::name_service::NameService;
 use crate::racks::Racks;
+use crate::repair_log::{RepairLines, RepairLog};
 use crate::retry::{CallKey, Remember};
 use crate::served::ServedNamespace;
 use crate::settings::{Adjustable, Settings};
@@ -69,6 +70,7 @@ pub(crate) struct Core {
     /// How it follows another NameNode while it is a standby.
     pub(crate) following: Following,
     pub(crate) state_jobs: StateJobs,
+    repair_log: RepairLog,
     /// Held during a change from active to standby or back.
     pub(crate) transition: tokio::sync::Mutex<()>,
     /// Started at, for pages; milliseconds since 1970.
@@ -148,6 +150,7 @@ impl Core {
             following,
             service,
             state_jobs: StateJobs::default(),
+            repair_log: RepairLog::default(),
             transition: tokio::sync::Mutex::default(),
             served,
         }
@@ -176,6 +179,12 @@ impl Core {
     /// The last transaction that was written or, by a standby, applied.
     pub(crate) fn last_txid(&self) -> TxId {
         if self.ha.is_active() { self.log.read().last_txid() } else { self.served.applied() }
+    }
+
+    /// The last transaction that counts when NameNodes claim to be active: one that was written and not synced is lost with
+    /// this NameNode, and must not outdo the claim of its successor.
+    pub(crate) fn claim_txid(&self) -> TxId {
+        if self.ha.is_active() { self.log.read().synced_txid() } else { self.served.applied() }
     }
 
     /// The settings that may change.
@@ -230,8 +239,10 @@ impl Core {
         let mut namespace = self.served.write();
         let since = clock::now();
         let changed = abort_on_panic(CHANGING, || self.write_locked(&mut namespace, change));
+        let repairs = RepairLines::take(&mut namespace);
         drop(namespace);
         self.lock_holds.write.note(since);
+        self.repair_log.write(repairs);
         changed
     }
 

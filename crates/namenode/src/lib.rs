@@ -41,6 +41,7 @@ mod other_namenode;
 mod racks;
 mod reconfigure;
 mod recover;
+mod repair_log;
 mod resolve;
 mod resources;
 mod retry;

@@ -2,7 +2,7 @@
 
 use crate::access::PermissionChecker;
 use crate::apply::{self, ApplyError};
-use crate::blocks::{BlockManager, Heartbeat, HeartbeatReply, Now, StorageReport};
+use crate::blocks::{BlockManager, BlockState, Heartbeat, HeartbeatReply, Now, StorageReport};
 use crate::cache::{CacheListing, CacheManager, CacheScan, CacheScanner};
 use crate::call::{Call, LoggedEdit, check_safe_mode};
 use crate::commit::DurableState;
@@ -384,8 +384,28 @@ impl Namespace {
     /// This namespace follows the edits of another NameNode from here on: DataNodes get no commands, and what they report of
     /// blocks waits until those blocks' edits have been applied.
     pub fn become_standby(&mut self) {
+        self.settle_committed_blocks();
+        self.cache_scan = None;
         let ids = *self.state.ids();
         self.state.blocks_mut().become_standby(&ids);
+    }
+
+    /// Gives the blocks of open files the state that the edits have, and that replay gives them: those before the last one are
+    /// complete, and of the last one no length is final.
+    fn settle_committed_blocks(&mut self) {
+        let leases = self.state.leases().holders().flat_map(|(_, files)| files.iter().copied());
+        let open: Vec<_> = leases.filter_map(|file| self.state.tree().find(file)).collect();
+        for slot in open {
+            let blocks = self.state.files().stored_blocks(slot);
+            let Some((_, before)) = blocks.split_last() else { continue };
+            for block in before.iter().map(|block| block.id) {
+                let stored = self.state.blocks().get(block);
+                if stored.is_some_and(|stored| stored.state == BlockState::Committed) {
+                    self.state.blocks_mut().under_construction().complete_replayed(block);
+                }
+            }
+            self.state.forget_last_commit(slot);
+        }
     }
 
     /// All edits of the NameNode that was active before have been applied. No client could renew its lease here, so all

@@ -40,6 +40,15 @@ impl Caches {
         self.by_node.remove(&node);
     }
 
+    /// Forgets what DataNodes shall lock and let go (`DatanodeManager.clearPendingCachingCommands`).
+    pub(super) fn forget_orders(&mut self) {
+        for cache in self.by_node.values_mut() {
+            cache.wanted.clear();
+            cache.unwanted.clear();
+            cache.told_ms = None;
+        }
+    }
+
     /// Whether a DataNode holds a block in memory.
     pub(super) fn is_held(&self, node: NodeIdx, id: BlockId) -> bool {
         self.by_node.get(&node).is_some_and(|cache| cache.held.contains(&id))

@@ -104,8 +104,10 @@ impl Construction {
 pub(super) struct Constructions {
     by_slot: HashMap<Slot, Construction>,
     completed: Vec<Completed>,
-    /// Until this instant DataNodes may write replicas that they have not reported here.
+    /// Until this instant DataNodes may write replicas that they have not reported since a failover.
     unreported_until_ms: u64,
+    /// Until this instant an empty block counts as written: a DataNode that has not reported yet may hold flushed bytes.
+    written_until_ms: u64,
 }
 
 impl Constructions {
@@ -186,6 +188,26 @@ impl Constructions {
     /// Another NameNode chose until now where blocks are written: DataNodes have until then to report it.
     pub(super) fn await_reports(&mut self, until_ms: u64) {
         self.unreported_until_ms = until_ms;
+    }
+
+    /// Until then no empty block is taken for one that was never written.
+    pub(super) fn keep_empty(&mut self, until_ms: u64) {
+        self.written_until_ms = self.written_until_ms.max(until_ms);
+    }
+
+    /// Returns `true` if a DataNode that has not reported yet may hold bytes of a block that seems to be empty.
+    pub(super) fn keeps_empty(&self, now_ms: u64) -> bool {
+        now_ms < self.written_until_ms
+    }
+
+    /// Forgets which recoveries were ordered: another NameNode may have ordered later ones since, under stamps that no edit
+    /// carries. What truncates want stays.
+    pub(super) fn forget_recoveries(&mut self) {
+        for construction in self.by_slot.values_mut() {
+            let truncate = construction.recovery.and_then(|recovery| recovery.truncate);
+            construction.recovery = truncate.map(Recovery::unasked);
+            construction.replicas.iter_mut().for_each(|replica| replica.led = false);
+        }
     }
 
     /// Whether a DataNode may write a replica that it has not reported here.

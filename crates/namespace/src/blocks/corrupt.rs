@@ -1,7 +1,8 @@
 //! Which replicas are known to be corrupt, and why (`CorruptReplicasMap`).
 
 use super::map::Slot;
-use super::types::{CorruptReason, NodeIdx};
+use super::repairs::{Found, Repairs};
+use super::types::{CorruptReason, NodeIdx, StorageIdx, StoredBlock};
 use hashbrown::HashMap;
 use smallvec::SmallVec;
 use zerohop_wire::Block;
@@ -28,6 +29,8 @@ impl CorruptReplica {
 #[derive(Debug, Default)]
 pub(super) struct CorruptReplicas {
     blocks: HashMap<Slot, SmallVec<[CorruptReplica; 1]>>,
+    /// What the log is told of their repair.
+    pub(super) repairs: Repairs,
 }
 
 impl CorruptReplicas {
@@ -92,6 +95,22 @@ impl CorruptReplicas {
     /// Forgets all replicas of a block.
     pub(super) fn remove_block(&mut self, slot: Slot) {
         self.blocks.remove(&slot);
+        self.repairs.forget(slot);
+    }
+
+    /// Notes for the log that a replica of a complete block was found to be corrupt, unless that is known. `good`: replicas
+    /// that are left.
+    pub(super) fn note_found(
+        &mut self,
+        slot: Slot,
+        stored: &StoredBlock,
+        (node, storage): (NodeIdx, StorageIdx),
+        reason: CorruptReason,
+        good: u32,
+    ) {
+        if self.get(slot, node).is_none() {
+            self.repairs.found(slot, stored, Found { node, storage, reason }, good);
+        }
     }
 }
 

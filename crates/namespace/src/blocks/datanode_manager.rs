@@ -3,6 +3,7 @@
 use super::cached::Caches;
 use super::node::Node;
 use super::pending_messages::PendingMessages;
+use super::slow::{DiskLatency, PeerLatency, SlowReports};
 use super::stored::StoredReplicas;
 use super::types::{
     Command, DatanodeId, NodeIdx, Now, Result, StorageIdx, StorageReport, VolumeFailures,
@@ -38,6 +39,7 @@ pub struct DatanodeManager<'a> {
     pub(super) replicas: StoredReplicas<'a>,
     pub(super) pending: &'a mut PendingMessages,
     pub(super) caches: &'a mut Caches,
+    pub(super) slow: &'a mut SlowReports,
 }
 
 impl DatanodeManager<'_> {
@@ -150,6 +152,19 @@ impl DatanodeManager<'_> {
         }
     }
 
+    /// Notes that a DataNode is told with the answer to its heartbeat which NameNode is active. A lifeline tells it nothing.
+    pub(super) fn note_answered(&mut self, node: NodeIdx) {
+        let nodes = &mut self.replicas.nodes;
+        if nodes.is_standby() {
+            return;
+        }
+        for storage in nodes.storages_of(node) {
+            if let Some(known) = nodes.storage_mut(storage) {
+                known.reports.heard();
+            }
+        }
+    }
+
     /// What a DataNode is told with the answer to a heartbeat.
     pub(super) fn take_commands(&mut self, node: NodeIdx, is_deleting: bool) -> Vec<Command> {
         let StoredReplicas { params, nodes, now, .. } = &mut self.replicas;
@@ -205,6 +220,17 @@ impl DatanodeManager<'_> {
         let node = self.replicas.nodes.reporting(uuid)?;
         self.caches.report(node, held);
         Ok(())
+    }
+
+    /// Takes in what a DataNode says of others and of its disks; names of DataNodes that are not known are left out.
+    pub fn report_slow(
+        &mut self,
+        reporter: &str,
+        peers: &[(String, PeerLatency)],
+        disks: Vec<(String, DiskLatency)>,
+    ) {
+        let StoredReplicas { nodes, now, .. } = &self.replicas;
+        self.slow.report(nodes, reporter, peers, disks, now.mono_ms);
     }
 
     /// DataNodes whose heartbeats stopped are dead: their replicas do not count any more, unless they are away for maintenance.

@@ -253,8 +253,7 @@ impl DatanodeLookup<'_> {
             let silent_ms = now_ms.saturating_sub(node.last_update.mono_ms);
             stats.stale_nodes += u32::from(silent_ms > stale_ms);
             let storages = node.storages.iter().filter_map(|storage| self.nodes.storage(*storage));
-            let stale =
-                storages.filter(|storage| !storage.failed && !storage.reports.is_reported());
+            let stale = storages.filter(|storage| !storage.failed && storage.reports.is_stale());
             stats.stale_storages += stale.count() as u32;
             stats.capacity += figures.capacity;
             stats.dfs_used += figures.dfs_used;

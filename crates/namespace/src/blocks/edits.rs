@@ -70,6 +70,15 @@ impl BlockEdits<'_> {
         true
     }
 
+    /// The length of a block is not final any more: no edit carries that it was.
+    pub(crate) fn forget_commit(&mut self, id: BlockId) {
+        if let Some((slot, stored)) = self.map().find(id)
+            && stored.state == BlockState::Committed
+        {
+            self.map().set_state(slot, BlockState::UnderConstruction);
+        }
+    }
+
     /// Forgets a block and has its replicas deleted (file deleted, truncated, block abandoned).
     pub(crate) fn remove(&mut self, id: BlockId) {
         let Some((slot, stored)) = self.map().find(id) else { return };

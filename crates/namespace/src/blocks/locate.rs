@@ -115,6 +115,12 @@ impl<'a> BlockLookup<'a> {
         self.constructions.are_reports_awaited(self.order.now_ms)
     }
 
+    /// Returns `true` if the start, or a failover, was so short a time ago that a DataNode which has not reported yet may hold
+    /// flushed bytes of a block that seems to be empty.
+    pub fn keeps_empty(&self) -> bool {
+        self.constructions.keeps_empty(self.order.now_ms)
+    }
+
     /// The recovery under way for a block.
     pub fn recovery(&self, id: BlockId) -> Option<Recovery> {
         self.constructions.recovery_of(self.replicas.map, id)
@@ -166,6 +172,7 @@ impl<'a> BlockLookup<'a> {
         stats.missing_replication_one = missing.iter().filter(has_replication_one).count() as u64;
         stats.pending_replication = redundancy.pending_blocks();
         stats.excess = redundancy.excess.len();
+        stats.postponed = redundancy.postponed_blocks();
         let outcomes = redundancy.outcomes();
         stats.copies_arrived = outcomes.arrived;
         stats.copies_late = outcomes.late;
@@ -199,7 +206,7 @@ impl<'a> BlockLookup<'a> {
             corrupt: corrupt.get(slot, nodes.node_of(storage)?).map(|known| known.reason),
             is_excess: redundancy.is_excess(slot, storage),
             is_stale_node: silent_ms > params.stale_interval_ms,
-            is_stale_content: !nodes.storage(storage)?.reports.is_reported(),
+            is_stale_content: nodes.is_stale(storage),
             location,
         })
     }
@@ -218,6 +225,7 @@ impl<'a> BlockLookup<'a> {
         let mut found = Vec::new();
         let mut sum = 0;
         let storages = node.storages.iter().filter_map(|storage| nodes.storage(*storage));
+        let storages = storages.filter(|storage| !storage.reports.is_stale());
         for storage in storages.filter(|storage| kind.is_none_or(|kind| kind == storage.kind)) {
             let start = self.order.random.below(storage.blocks.len() as usize);
             let slots = storage.blocks.iter().skip(start).chain(storage.blocks.iter().take(start));

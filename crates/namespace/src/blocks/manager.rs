@@ -18,11 +18,13 @@ use super::queues::Redundancy;
 use super::random::SplitMix64;
 use super::read_order::ReadOrder;
 use super::redundancy::RedundancyMonitor;
+use super::repair_log::{self, RepairEvent};
 use super::replicas::Replicas;
 use super::report::{BlockReports, FullReport, ReportOutcome};
 use super::report_lease::ReportLeases;
+use super::role::RoleChange;
 use super::safemode::SafeMode;
-use super::slow::{DiskLatency, PeerLatency, SlowReports};
+use super::slow::SlowReports;
 use super::stored::StoredReplicas;
 use super::types::{
     AdminState, BlockStats, Command, Completed, DatanodeId, NodeIdx, Now, PlacementRequest,
@@ -210,6 +212,7 @@ impl BlockManager {
             pending: &mut self.pending_messages,
             removed: &self.removed,
             highest_unknown: &mut self.highest_unknown,
+            report_leases: &mut self.report_leases,
         }
     }
 
@@ -219,15 +222,27 @@ impl BlockManager {
             replicas: stored_replicas!(self),
             pending: &mut self.pending_messages,
             caches: &mut self.caches,
+            slow: &mut self.slow,
         }
     }
 
     /// Takes DataNodes out of service, and back.
     pub fn datanode_admin(&mut self) -> DatanodeAdmin<'_> {
         let replicas = stored_replicas!(self);
-        let (pending, caches) = (&mut self.pending_messages, &mut self.caches);
-        let datanodes = DatanodeManager { replicas, pending, caches };
+        let (pending, caches, slow) =
+            (&mut self.pending_messages, &mut self.caches, &mut self.slow);
+        let datanodes = DatanodeManager { replicas, pending, caches, slow };
         DatanodeAdmin { datanodes, leaving: &mut self.leaving }
+    }
+
+    fn role_change(&mut self) -> RoleChange<'_> {
+        RoleChange {
+            replicas: stored_replicas!(self),
+            constructions: &mut self.constructions,
+            caches: &mut self.caches,
+            pending_messages: &mut self.pending_messages,
+            report_leases: &mut self.report_leases,
+        }
     }
 
     fn redundancy_monitor(&mut self) -> RedundancyMonitor<'_> {
@@ -243,6 +258,7 @@ impl BlockManager {
     pub fn start(&mut self, now: Now, last_stamp: GenerationStamp) {
         self.now.advance(now);
         self.deletions_from_ms = self.now.mono_ms.saturating_add(self.params.deletion_delay_ms);
+        self.under_construction().keep_empty(now.mono_ms);
         let complete = self.map.len() - self.constructions.len();
         self.safe_mode.start(complete as u64, last_stamp, now);
     }
@@ -273,7 +289,9 @@ impl BlockManager {
             return HeartbeatReply { commands: vec![Command::Register], report_lease: 0 };
         };
         let wants_report_lease = beat.wants_report_lease;
-        self.datanode_manager().note_figures(node, beat, storages, now);
+        let mut datanodes = self.datanode_manager();
+        datanodes.note_figures(node, beat, storages, now);
+        datanodes.note_answered(node);
         let report_lease = if wants_report_lease {
             self.report_leases.grant(node, self.random.next(), self.now.mono_ms, &self.params)
         } else {
@@ -305,6 +323,7 @@ impl BlockManager {
             self.datanode_manager().roll_schedules();
             self.removed.roll();
         }
+        self.under_construction().await_start(now_ms);
         self.safe_mode.set_figures(now, self.nodes.live_count() as u32);
         self.stored_replicas().check_safe_mode();
         if !self.nodes.is_standby() {
@@ -320,8 +339,7 @@ impl BlockManager {
     }
 
     /// Takes in up to `max` replicas of a report or, after its last one, forgets up to `max` that it did not list. Returns the
-    /// outcome after the last slice. Any block may change between two slices: where an incremental report about a block arrived
-    /// since the full report began, the full report's entry for that block is ignored.
+    /// outcome after the last slice. An entry is ignored if an incremental report about its block arrived since the report began.
     ///
     /// # Errors
     /// `Error::Datanode` when the DataNode died or registered anew since the report began, or began another one.
@@ -336,15 +354,6 @@ impl BlockManager {
             self.datanode_admin().recheck_decommissioned(report.node());
         }
         Ok(outcome)
-    }
-
-    /// The reports of all storages of a DataNode are in: the next DataNode may send its own. Safe mode may end now and not
-    /// before: each storage may tell that the metadata is too old.
-    pub fn end_report(&mut self, uuid: &str) {
-        self.stored_replicas().check_safe_mode();
-        if let Some(node) = self.nodes.by_uuid(uuid) {
-            self.report_leases.end(node);
-        }
     }
 
     /// Whether a report that comes with this lease may be taken in.
@@ -369,6 +378,12 @@ impl BlockManager {
         self.leaving.take_changes()
     }
 
+    /// Takes what happened to blocks with corrupt replicas since the last call, and the number of events that were too many.
+    pub fn take_repairs(&mut self) -> (Vec<RepairEvent>, u64) {
+        let (events, untold) = self.corrupt.repairs.take();
+        (events.into_iter().map(|event| repair_log::named(event, &self.nodes)).collect(), untold)
+    }
+
     /// Blocks that became complete since the last call: calls that wait for them can go on.
     pub fn take_completed(&mut self) -> Vec<Completed> {
         self.constructions.take_completed()
@@ -377,26 +392,20 @@ impl BlockManager {
     /// Queues a block for copies or deletions, where it needs any. `false`: it is not known, or nothing
     /// is ordered yet because the NameNode is still starting.
     pub fn requeue(&mut self, id: BlockId) -> bool {
-        let slot = self.map.slot(id).filter(|_| self.redundancy.is_populating());
-        slot.map(|slot| self.stored_replicas().recheck(slot)).is_some()
+        self.stored_replicas().requeue(id)
     }
 
     /// Another NameNode orders copies and deletions from here on; what was queued here is for it to find again. `ids` are
     /// the counters after the last edit.
     pub(crate) fn become_standby(&mut self, ids: &Ids) {
-        self.nodes.set_standby(true);
-        self.pending_messages.set_ids(ids);
-        self.safe_mode.metadata_reached(ids.stamp);
+        self.role_change().hand_over(ids);
     }
 
     /// This NameNode has all edits, and orders copies and deletions from here on.
     pub(crate) fn become_active(&mut self) {
-        self.nodes.set_standby(false);
-        // What is newer than all edits was never acknowledged: its edit was lost with the NameNode that was active before.
-        self.safe_mode.expect_newer_blocks();
+        self.role_change().take_over();
         let blocks = self.pending_messages.blocks();
         self.block_reports().take_pending_messages(&blocks);
-        self.redundancy.rounds.expect_work(self.now.mono_ms);
     }
 
     /// A standby applied an edit about these blocks: DataNodes may have reported them before.
@@ -409,17 +418,6 @@ impl BlockManager {
     /// Whether another NameNode orders copies and deletions.
     pub(crate) fn is_standby(&self) -> bool {
         self.nodes.is_standby()
-    }
-
-    /// Takes in what a DataNode says of others and of its disks; names of DataNodes that are not known
-    /// are left out.
-    pub fn report_slow(
-        &mut self,
-        reporter: &str,
-        peers: &[(String, PeerLatency)],
-        disks: Vec<(String, DiskLatency)>,
-    ) {
-        self.slow.report(&self.nodes, reporter, peers, disks, self.now.mono_ms);
     }
 
     /// A plan that has each of these blocks in the memory of so many DataNodes.

@@ -87,7 +87,6 @@ impl Storage {
     }
 
     pub(super) fn apply(&mut self, report: &StorageReport) {
-        self.reports.heard();
         (self.kind, self.read_only, self.failed) = (report.kind, report.read_only, report.failed);
         (self.capacity, self.dfs_used, self.non_dfs_used) =
             (report.capacity, report.dfs_used, report.non_dfs_used);

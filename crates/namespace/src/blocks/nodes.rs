@@ -280,15 +280,12 @@ impl Nodes {
         self.is_standby
     }
 
-    /// Whether another NameNode orders copies and deletions from here on; then what is queued is forgotten. If not, one did
-    /// until now: what it ordered is not known here.
+    /// Changes which NameNode orders copies and deletions: another one (`is_standby`) or this one. What is queued is
+    /// forgotten. Another one gave orders until now or will give them, which are not known here.
     pub(super) fn set_standby(&mut self, is_standby: bool) {
         self.is_standby = is_standby;
-        if is_standby {
-            self.nodes.iter_mut().for_each(|node| node.orders.clear());
-        } else {
-            self.storages.iter_mut().for_each(|storage| storage.reports.make_stale());
-        }
+        self.nodes.iter_mut().for_each(|node| node.orders.clear());
+        self.storages.iter_mut().for_each(|storage| storage.reports.make_stale());
     }
 
     /// Whether replicas on a storage may be gone, or going, that are listed there.
@@ -296,7 +293,8 @@ impl Nodes {
         self.storage(storage).is_some_and(|known| known.reports.is_stale())
     }
 
-    /// Has a replica deleted with one of the next heartbeats.
+    /// Has a replica of a block deleted that no file has, with one of the next heartbeats. Excess and corrupt replicas are
+    /// deleted by [`Spare::order`](super::spare::Spare::order).
     pub(super) fn invalidate(&mut self, storage: StorageIdx, block: Block) {
         if self.is_standby {
             return;

@@ -28,6 +28,8 @@ pub(super) struct Redundancy {
     /// Blocks with more replicas than they should have: one is chosen for deletion when the caller says what policy
     /// their files have.
     extra: BTreeMap<Slot, Arrival>,
+    /// Blocks whose deletions wait for reports of stale storages (`postponedMisreplicatedBlocks`).
+    postponed: RoaringBitmap,
     /// Blocks are queued at all: not before safe mode ends.
     populating: bool,
     /// The walk over all blocks that fills the queues stands here.
@@ -66,6 +68,33 @@ impl Redundancy {
     /// Whether blocks are queued.
     pub(super) fn is_populating(&self) -> bool {
         self.populating
+    }
+
+    /// Forgets all copies and deletions that were decided on, and queues no block until [`Redundancy::populate`] is called
+    /// again (`BlockManager.clearQueues`). The caller has given up the copies that are on their way.
+    pub(super) fn clear(&mut self) {
+        self.queues.iter_mut().for_each(RoaringBitmap::clear);
+        self.cursors = [0; QUEUES];
+        self.pending.clear();
+        self.excess = ExcessReplicas::default();
+        self.extra.clear();
+        self.postponed.clear();
+        (self.populating, self.scan) = (false, None);
+    }
+
+    /// Notes a block of which a replica would be deleted if the storages of the others were not stale.
+    pub(super) fn postpone(&mut self, slot: Slot) {
+        self.postponed.insert(slot);
+    }
+
+    /// The number of blocks that [`Redundancy::postpone`] noted and that were not looked at since.
+    pub(super) fn postponed_blocks(&self) -> u64 {
+        self.postponed.len()
+    }
+
+    /// A block is looked at again.
+    pub(super) fn resume(&mut self, slot: Slot) {
+        self.postponed.remove(slot);
     }
 
     /// Queues blocks from here on: those that are known are looked at by [`Redundancy::next_scanned`].
@@ -179,6 +208,7 @@ impl Redundancy {
     pub(super) fn forget(&mut self, slot: Slot) -> Storages {
         self.dequeue(slot);
         self.extra.remove(&slot);
+        self.postponed.remove(slot);
         self.excess.unmark_block(slot)
     }
 
@@ -281,6 +311,23 @@ mod tests {
         assert_eq!(redundancy.next_scanned(10, 15), 10..15);
         redundancy.populate();
         assert!(!redundancy.is_scanning() && redundancy.is_all_well());
+    }
+
+    #[test]
+    fn decisions_that_are_forgotten_are_made_anew_by_another_walk() {
+        let mut redundancy = Redundancy::default();
+        redundancy.populate();
+        assert_eq!(redundancy.next_scanned(10, 5), 0..5);
+        redundancy.enqueue(1, 0);
+        redundancy.excess.mark(2, StorageIdx(7), 100);
+        redundancy.note_extra(3, Arrival::default());
+        redundancy.postpone(4);
+        redundancy.clear();
+        assert_eq!((redundancy.low(), redundancy.excess.len()), (0, 0));
+        assert!(redundancy.take_extra().is_none() && redundancy.postponed_blocks() == 0);
+        assert!(redundancy.excess.take_overdue(200, 9).is_empty() && !redundancy.is_populating());
+        redundancy.populate();
+        assert_eq!(redundancy.next_scanned(10, 5), 0..5);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::policy::{DEFAULT, StoragePolicy};
 use super::queues::Arrival;
 use super::random::SplitMix64;
 use super::slow::SlowReports;
+use super::spare::Spare;
 use super::stored::StoredReplicas;
 use super::types::{BlockState, NodeIdx, PlacementRequest, PolicyOf, TransferCommand};
 use super::walks::SLICE;
@@ -138,10 +139,11 @@ impl RedundancyMonitor<'_> {
         if targets.is_empty() {
             return false;
         }
-        let StoredReplicas { nodes, redundancy, now, .. } = &mut self.replicas;
+        let StoredReplicas { nodes, redundancy, corrupt, now, .. } = &mut self.replicas;
         targets.iter().for_each(|target| nodes.schedule(*target));
         redundancy.expect(slot, &targets, now.mono_ms);
         let command = TransferCommand { block, targets: nodes.locations(&targets) };
+        corrupt.repairs.copied(slot, &stored, source, &targets);
         if let Some(node) = nodes.node_mut(source) {
             node.orders.transfer(command);
         }
@@ -167,15 +169,17 @@ impl RedundancyMonitor<'_> {
         if stored.state != BlockState::Complete || live.len() <= expected {
             return;
         }
-        // One of them may be going already, by an order of the NameNode that was active before. The blocks of a storage are
-        // looked at again when it has reported (HDFS-16420).
+        // One on a stale storage may be going already, by an order of the NameNode that was active before. The blocks of a
+        // storage are looked at again when it has reported (HDFS-16420).
         if live.iter().any(|storage| nodes.is_stale(*storage)) {
-            return;
+            redundancy.postpone(slot);
+            live.retain(|storage| !nodes.is_stale(*storage));
         }
         let policy = StoragePolicy::by_id(policy_of(stored.file)).unwrap_or(DEFAULT);
         for extra in choice.choose(live, expected, policy, arrival) {
-            redundancy.excess.mark(slot, extra, now_ms);
-            nodes.invalidate(extra, stored.block);
+            let Some(spare) = Spare::excess(self.replicas.view(), slot, extra) else { continue };
+            self.replicas.redundancy.excess.mark(slot, extra, now_ms);
+            spare.order(self.replicas.nodes);
         }
     }
 
@@ -193,9 +197,9 @@ impl RedundancyMonitor<'_> {
             let excess = &mut self.replicas.redundancy.excess;
             if stored.state != BlockState::Complete {
                 excess.mark(slot, storage, now_ms);
-            } else if self.replicas.view().count(slot).live >= u32::from(stored.replication) {
+            } else if let Some(spare) = Spare::excess(self.replicas.view(), slot, storage) {
                 self.replicas.redundancy.excess.mark(slot, storage, now_ms);
-                self.replicas.nodes.invalidate(storage, stored.block);
+                spare.order(self.replicas.nodes);
             } else {
                 self.replicas.redundancy.excess.unmark(slot, storage);
                 self.replicas.recheck(slot);

@@ -1,10 +1,11 @@
 //! What DataNodes report about their replicas.
 
-use super::corrupt::CorruptReplica;
 use super::map::Slot;
 use super::ongoing_report::OngoingReport;
 use super::pending_messages::{Message, Origin, PendingMessages};
 use super::queues::Arrival;
+use super::report_lease::ReportLeases;
+use super::spare::Spare;
 use super::stored::{StoredReplicas, is_newer_than_block};
 use super::types::{
     BlockState, CorruptReason, NodeIdx, ReplicaEvent, ReplicaState, ReportedReplica, Result,
@@ -49,6 +50,7 @@ pub struct BlockReports<'a> {
     pub(super) pending: &'a mut PendingMessages,
     pub(super) removed: &'a RemovedWhileWritten,
     pub(super) highest_unknown: &'a mut HighestUnknown,
+    pub(super) report_leases: &'a mut ReportLeases,
 }
 
 impl BlockReports<'_> {
@@ -147,6 +149,15 @@ impl BlockReports<'_> {
             known.last_report = *now;
         }
         outcome
+    }
+
+    /// Ends a report after those of all storages of a DataNode: the next DataNode may send its own. Safe mode may end now and
+    /// not before: each storage may tell that the metadata is too old.
+    pub fn end_report(&mut self, uuid: &str) {
+        self.blocks.replicas.check_safe_mode();
+        if let Some(node) = self.blocks.replicas.nodes.by_uuid(uuid) {
+            self.report_leases.end(node);
+        }
     }
 
     /// Events since the last report.
@@ -250,8 +261,10 @@ impl BlockReports<'_> {
         let StoredReplicas { nodes, redundancy, .. } = &mut self.blocks.replicas;
         if redundancy.is_excess(slot, storage) && replica.block.stamp == stored.block.stamp {
             // Its DataNode has been told to delete it; one that started anew may have forgotten.
-            if origin == Origin::FirstReport {
-                nodes.invalidate(storage, replica.block);
+            if origin == Origin::FirstReport
+                && let Some(spare) = Spare::excess(self.blocks.replicas.view(), slot, storage)
+            {
+                spare.order(self.blocks.replicas.nodes);
             }
             return Some(slot);
         }
@@ -349,14 +362,11 @@ impl BlockReports<'_> {
         let replicas = &mut self.blocks.replicas;
         let node = replicas.nodes.node_of(storage);
         let (Some(node), Some(entry)) = (node, replicas.map.get(slot)) else { return };
-        let block = entry.block();
-        let was_live = replicas.view().live(slot).contains(&storage);
-        let counts = replicas.view().count(slot);
-        let others = counts.live - u32::from(was_live && counts.live > 0);
-        if entry.state() == BlockState::Complete
-            && replicas.may_drop_corrupt(slot, storage, others, reported)
-        {
-            replicas.nodes.invalidate(storage, reported.unwrap_or(block));
+        let (block, stored) = (entry.block(), entry.view());
+        let others = replicas.view().live(slot).iter().filter(|other| **other != storage).count();
+        replicas.corrupt.note_found(slot, &stored, (node, storage), reason, others as u32);
+        if let Some(spare) = replicas.spare_corrupt(slot, storage, reported) {
+            spare.order(replicas.nodes);
             return replicas.drop_replica(slot, storage);
         }
         if let Some(newer) = reported
@@ -366,10 +376,7 @@ impl BlockReports<'_> {
             self.list_unknown(storage, newer);
         }
         let replicas = &mut self.blocks.replicas;
-        replicas.corrupt.add(slot, CorruptReplica { node, reason, reported });
-        if replicas.map.add_storage(slot, storage) {
-            replicas.nodes.note_replica(storage, slot);
-        }
+        replicas.keep_corrupt(slot, storage, reason, reported);
         replicas.count_for_safe_mode(slot);
         replicas.recheck(slot);
     }

@@ -47,6 +47,11 @@ impl ReportLeases {
         lease == 0 || held().is_some_and(|held| held.id == lease && now_ms < held.until_ms)
     }
 
+    /// Revokes all leases: a report that was begun under one of them lists what its DataNode had before a failover.
+    pub(super) fn revoke(&mut self) {
+        self.by_node.clear();
+    }
+
     /// A DataNode has reported.
     pub(super) fn end(&mut self, node: NodeIdx) {
         self.by_node.remove(&node);

@@ -6,16 +6,17 @@ use super::unknown::UnknownReplicas;
 use roaring::RoaringBitmap;
 use zerohop_wire::Block;
 
-/// Whether the replicas of a storage are known as they are: not after a failover, for the NameNode that was active before may
-/// have ordered deletions that this one does not know of.
+/// The freshness of what is known about a storage's replicas. At the start and after a failover the NameNode that was active
+/// before may have ordered deletions that this one does not know of (`DatanodeStorageInfo.blockContentsStale`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Staleness {
-    #[default]
+    /// The storage has reported all its replicas since this NameNode became active.
     Fresh,
-    /// Nothing was heard of its DataNode since the failover.
+    /// This NameNode heard nothing of the storage's DataNode since it became active.
+    #[default]
     Stale,
-    /// Its DataNode has heard of the failover: it carries out no orders of the other NameNode any more, and what it reports
-    /// from now on stays so.
+    /// The DataNode has sent a heartbeat to this active NameNode: it carries out no orders of the other NameNode any more, and
+    /// a report that it begins from now on tells which replicas stay.
     Heard,
 }
 
@@ -33,7 +34,7 @@ pub(super) struct StorageReports {
     /// A full report followed the first one: unknown replicas are deleted from then on.
     deletes_unknown: bool,
     staleness: Staleness,
-    /// The full report that is being taken in was begun when its DataNode had heard of the failover.
+    /// True if the DataNode had heard of this active NameNode before it began the full report that is being taken in.
     ends_staleness: bool,
     /// Bytes of reported blocks that are newer than the namespace, while safe mode of the start lasts.
     future_bytes: u64,
@@ -169,7 +170,10 @@ mod tests {
     #[test]
     fn a_stale_storage_is_fresh_after_a_report_that_was_begun_behind_a_heartbeat() {
         let mut reports = StorageReports::default();
-        assert!(!reports.is_stale());
+        assert!(reports.is_stale(), "the NameNode before the start may have ordered deletions");
+        reports.heard();
+        reports.begin(false, RoaringBitmap::new());
+        assert!(reports.end() && !reports.is_stale());
         reports.make_stale();
         reports.begin(false, RoaringBitmap::new());
         reports.heard();

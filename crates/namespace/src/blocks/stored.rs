@@ -1,15 +1,16 @@
 //! The replicas that storages hold, and what a change of them means for their block.
 
-use super::corrupt::CorruptReplicas;
+use super::corrupt::{CorruptReplica, CorruptReplicas};
 use super::map::{BlockMap, Slot};
 use super::nodes::Nodes;
 use super::params::BlockParams;
 use super::queues::{Arrival, Redundancy, WITHOUT_REPLICA};
 use super::replicas::Replicas;
 use super::safemode::SafeMode;
-use super::types::{BlockState, NodeIdx, Now, ReplicaCounts, StorageIdx, Storages};
+use super::spare::Spare;
+use super::types::{BlockState, CorruptReason, NodeIdx, Now, ReplicaCounts, StorageIdx, Storages};
 use super::walks::{SLICE, Walks};
-use zerohop_wire::Block;
+use zerohop_wire::{Block, BlockId};
 
 /// The parts that know of replicas, to change them together: a replica that comes or goes changes the queues of its block and
 /// what safe mode counts.
@@ -42,6 +43,12 @@ impl StoredReplicas<'_> {
         }
     }
 
+    /// Rechecks a block by its id, unless it is not known or nothing is queued yet. Returns `true` if the block was rechecked.
+    pub(super) fn requeue(&mut self, id: BlockId) -> bool {
+        let slot = self.map.slot(id).filter(|_| self.redundancy.is_populating());
+        slot.map(|slot| self.recheck(slot)).is_some()
+    }
+
     /// Queues a block for copies, or takes it out of the queues, after something about it changed. Extra replicas are noted,
     /// corrupt ones that can be spared are deleted.
     pub(super) fn recheck(&mut self, slot: Slot) {
@@ -55,6 +62,7 @@ impl StoredReplicas<'_> {
             return;
         }
         let expected = u32::from(entry.replication());
+        self.redundancy.resume(slot);
         self.keep_needed_excess(slot, expected);
         let counts = self.view().count(slot);
         let enough = counts.live + counts.pending >= self.view().live_needed(&counts, expected);
@@ -67,7 +75,18 @@ impl StoredReplicas<'_> {
         if counts.live > expected {
             self.redundancy.note_extra(slot, arrival);
         } else if counts.corrupt > 0 {
-            self.drop_corrupt(slot, counts.live);
+            self.drop_corrupt(slot);
+        }
+        if counts.corrupt == 0 && enough && counts.pending == 0 {
+            self.note_repaired(slot, counts.live);
+        }
+    }
+
+    fn note_repaired(&mut self, slot: Slot, good: u32) {
+        if let Some(entry) = self.map.get(slot)
+            && self.corrupt.repairs.is_under_repair(slot)
+        {
+            self.corrupt.repairs.repaired(slot, &entry.view(), good);
         }
     }
 
@@ -89,33 +108,52 @@ impl StoredReplicas<'_> {
     }
 
     /// Corrupt replicas that were kept for want of good ones go as soon as enough of these are known.
-    fn drop_corrupt(&mut self, slot: Slot, live: u32) {
-        let Some(stored) = self.map.get(slot).map(|entry| entry.view()) else { return };
+    fn drop_corrupt(&mut self, slot: Slot) {
         for bad in self.corrupt.of_block(slot).to_vec() {
             let on_node = |storage: &StorageIdx| self.nodes.node_of(*storage) == Some(bad.node);
             let storage = self.map.storages(slot).iter().copied().find(on_node);
             if let Some(storage) = storage
-                && self.may_drop_corrupt(slot, storage, live, bad.reported)
+                && let Some(spare) = self.spare_corrupt(slot, storage, bad.reported)
             {
-                self.nodes.invalidate(storage, bad.reported.unwrap_or(stored.block));
+                spare.order(self.nodes);
                 self.drop_replica(slot, storage);
             }
         }
     }
 
-    /// Whether a corrupt replica may be deleted now. A replica newer than its block may be good, and the image too old: it goes
-    /// no sooner than one of a block that no file has.
-    pub(super) fn may_drop_corrupt(
-        &self,
+    /// Returns a corrupt replica that may be deleted now. A replica newer than its block may be good, and the image too old: it
+    /// goes no sooner than one of a block that no file has.
+    pub(super) fn spare_corrupt(
+        &mut self,
         slot: Slot,
         storage: StorageIdx,
-        others: u32,
         reported: Option<Block>,
-    ) -> bool {
-        let entry = self.map.get(slot);
-        let is_newer = entry.is_some_and(|entry| is_newer_than_block(entry.block(), reported));
-        (!is_newer || self.deletes_unknown(storage))
-            && self.view().is_dispensable(slot, storage, others, reported)
+    ) -> Option<Spare> {
+        let entry = self.map.get(slot)?;
+        if is_newer_than_block(entry.block(), reported) && !self.deletes_unknown(storage) {
+            return None;
+        }
+        let spare = Spare::corrupt(self.view(), slot, storage, reported);
+        let is_stale = |storage: &StorageIdx| self.nodes.is_stale(*storage);
+        if spare.is_none() && self.view().live(slot).iter().any(is_stale) {
+            self.redundancy.postpone(slot);
+        }
+        spare
+    }
+
+    /// Keeps a corrupt replica, `reported` as its DataNode has it, until its block can spare it.
+    pub(super) fn keep_corrupt(
+        &mut self,
+        slot: Slot,
+        storage: StorageIdx,
+        reason: CorruptReason,
+        reported: Option<Block>,
+    ) {
+        let Some(node) = self.nodes.node_of(storage) else { return };
+        self.corrupt.add(slot, CorruptReplica { node, reason, reported });
+        if self.map.add_storage(slot, storage) {
+            self.nodes.note_replica(storage, slot);
+        }
     }
 
     /// Whether a replica that is only unknown may be deleted on this storage.
@@ -273,10 +311,10 @@ fn priority(counts: &ReplicaCounts, expected: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::corrupt::CorruptReplica;
-    use super::super::types::{CorruptReason, DatanodeId, StorageType, StoredBlock};
+    use super::super::types::{DatanodeId, StorageType, StoredBlock};
     use super::*;
-    use zerohop_wire::{BlockId, GenerationStamp, InodeId};
+    use roaring::RoaringBitmap;
+    use zerohop_wire::{GenerationStamp, InodeId};
 
     const BLOCK: Block = Block { id: BlockId(1), stamp: GenerationStamp(1001), len: 5 };
 
@@ -303,7 +341,11 @@ mod tests {
                 let id = DatanodeId { uuid: format!("uuid-{index}"), ..DatanodeId::default() };
                 let node = nodes.add_node(id, "/a".into());
                 nodes.node_mut(node).unwrap().alive = true;
-                nodes.ensure_storage(node, &"DS".into(), StorageType::Disk);
+                let storage = nodes.ensure_storage(node, &"DS".into(), StorageType::Disk);
+                let reports = &mut nodes.storage_mut(storage).unwrap().reports;
+                reports.heard();
+                reports.begin(false, RoaringBitmap::new());
+                reports.end();
             }
             let mut redundancy = Redundancy::default();
             redundancy.populate();

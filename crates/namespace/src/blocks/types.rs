@@ -413,6 +413,8 @@ pub struct BlockStats {
     pub pending_replication: u64,
     pub pending_deletion: u64,
     pub excess: u64,
+    /// Blocks whose excess or corrupt replicas are kept until stale storages have reported.
+    pub postponed: u64,
     /// Replicas that the namespace does not know, not deleted yet.
     pub unknown: UnknownTotals,
     pub bytes_in_future: u64,
@@ -422,7 +424,7 @@ pub struct BlockStats {
     pub dead_nodes: u32,
     pub stale_nodes: u32,
     pub xceivers: u32,
-    /// Storages of live DataNodes that have sent no full report since they registered.
+    /// Storages of live DataNodes that have sent no full report since this NameNode became active.
     pub stale_storages: u32,
     /// DataNodes that fell silent since this process started.
     pub expired_heartbeats: u64,

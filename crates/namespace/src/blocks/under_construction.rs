@@ -2,8 +2,9 @@
 
 use super::construction::{Construction, Constructions, Expected, Recovery};
 use super::map::Slot;
+use super::spare::Spare;
 use super::stored::StoredReplicas;
-use super::types::{BlockState, NodeIdx, Result, StorageIdx, Storages, StoredBlock};
+use super::types::{BlockState, CorruptReason, NodeIdx, Result, StorageIdx, Storages, StoredBlock};
 use crate::error::{BlockError, refuse};
 use smallvec::SmallVec;
 use zerohop_wire::{Block, BlockId, GenerationStamp};
@@ -33,6 +34,21 @@ impl UnderConstruction<'_> {
     pub(crate) fn await_reports(&mut self, now_ms: u64) {
         let patience_ms = self.replicas.params.stale_interval_ms;
         self.constructions.await_reports(now_ms.saturating_add(patience_ms));
+        self.keep_empty(now_ms);
+    }
+
+    /// DataNodes can report from now on. Until each of them had `dfs.namenode.stale.datanode.interval` twice over for that, no
+    /// block is removed because it seems to be empty.
+    pub(super) fn keep_empty(&mut self, now_ms: u64) {
+        let patience_ms = self.replicas.params.stale_interval_ms.saturating_mul(2);
+        self.constructions.keep_empty(now_ms.saturating_add(patience_ms));
+    }
+
+    /// Extends [`UnderConstruction::keep_empty`] while safe mode of the start lasts: it may wait for DataNodes that come late.
+    pub(super) fn await_start(&mut self, now_ms: u64) {
+        if self.replicas.safe_mode.is_starting() {
+            self.keep_empty(now_ms);
+        }
     }
 
     /// The storages a new block goes to; counts them as scheduled.
@@ -186,10 +202,13 @@ impl UnderConstruction<'_> {
             self.replicas.nodes.note_replica(*storage, slot);
             self.replicas.map.add_storage(slot, *storage);
         }
-        self.delete_left_behind(slot, stored.block);
+        let kept = self.delete_left_behind(slot, stored.block);
         let new = Construction::with_targets(stamp, storages);
         if let Some(old) = self.constructions.replace(slot, new) {
             self.constructions.reschedule(self.replicas.nodes, slot, &old, storages);
+        }
+        for replica in kept {
+            self.constructions.leave_out(self.replicas.nodes, slot, replica);
         }
         if stored.state == BlockState::UnderRecovery {
             self.replicas.map.set_state(slot, BlockState::UnderConstruction);
@@ -198,19 +217,27 @@ impl UnderConstruction<'_> {
     }
 
     /// Deletes the replicas that pipelines and recoveries left out: each keeps its DataNode from taking a copy. One that has the
-    /// new stamp all the same is as good as the others; only its DataNode's answer was lost.
-    fn delete_left_behind(&mut self, slot: Slot, block: Block) {
-        let Some(construction) = self.constructions.get(slot) else { return };
+    /// new stamp all the same is as good as the others; only its DataNode's answer was lost. Returns those that cannot be spared
+    /// yet.
+    fn delete_left_behind(&mut self, slot: Slot, block: Block) -> SmallVec<[Expected; 3]> {
+        let mut kept = SmallVec::new();
+        let Some(construction) = self.constructions.get(slot) else { return kept };
         let good = self.replicas.view().live(slot);
-        let nodes = &mut self.replicas.nodes;
-        let with_good: SmallVec<[_; 3]> =
-            good.iter().map(|storage| nodes.node_of(*storage)).collect();
-        for Expected { storage, stamp, .. } in construction.replicas() {
-            if *stamp < block.stamp && !with_good.contains(&nodes.node_of(*storage)) {
-                // Under this stamp: a copy that comes later is safe from the order.
-                nodes.invalidate(*storage, Block { stamp: *stamp, ..block });
+        for left in construction.replicas().iter().filter(|left| left.stamp < block.stamp) {
+            let nodes = &*self.replicas.nodes;
+            let is_same_node =
+                |other: &StorageIdx| nodes.node_of(*other) == nodes.node_of(left.storage);
+            if good.iter().any(is_same_node) {
+                continue;
+            }
+            // Under its stamp: a copy that comes later is safe from the order.
+            let stale = Block { stamp: left.stamp, ..block };
+            match Spare::left_behind(self.replicas.view(), slot, left.storage, stale) {
+                Some(spare) => spare.order(self.replicas.nodes),
+                None => kept.push(*left),
             }
         }
+        kept
     }
 
     /// What follows once the length of a block is final: replicas with another stamp do not count, and it is complete if
@@ -286,7 +313,11 @@ impl UnderConstruction<'_> {
         self.replicas.map.set_state(slot, BlockState::Complete);
         self.replicas.safe_mode.block_completed();
         self.replicas.count_for_safe_mode(slot);
-        self.delete_left_behind(slot, block);
+        for left in self.delete_left_behind(slot, block) {
+            let stale = Block { stamp: left.stamp, ..block };
+            let reason = CorruptReason::GenerationStampMismatch;
+            self.replicas.keep_corrupt(slot, left.storage, reason, Some(stale));
+        }
         self.constructions.end(slot);
         self.replicas.recheck(slot);
     }

@@ -44,6 +44,11 @@ impl Walks {
         self.rechecks.push_back((storage, 0));
     }
 
+    /// Cancels the walks of [`Walks::recheck`].
+    pub(super) fn cancel_rechecks(&mut self) {
+        self.rechecks.clear();
+    }
+
     /// Takes the storage whose blocks are looked at next, and the slot to begin with.
     pub(super) fn take_recheck(&mut self) -> Option<(StorageIdx, Slot)> {
         self.rechecks.pop_front()

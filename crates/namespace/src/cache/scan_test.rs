@@ -101,3 +101,12 @@ fn a_directive_that_changes_during_a_scan_waits_for_a_whole_one() {
     while namespace.cache_scanner().scan_changes(changes, NOW, SLICE) {}
     assert_eq!(files_needed(&namespace), (vec![1, 100, 100], 201));
 }
+
+/// The rest of a scan of an earlier term was carried out when the NameNode was active again.
+#[test]
+fn a_scan_does_not_go_on_after_a_failover_and_back() {
+    let (mut namespace, _) = namespace();
+    assert!(namespace.cache_scanner().continue_scan(NOW, SLICE));
+    namespace.become_standby();
+    assert!(namespace.cache_scan().is_none());
+}

@@ -109,6 +109,13 @@ impl DurableState {
         self.file_edits().blocks().change_last_block(slot, |blocks| blocks.commit(written))
     }
 
+    /// Forgets [`DurableState::finish_last_block`]: another NameNode does not know of it, and may recover the block meanwhile. The
+    /// client says it again.
+    pub(crate) fn forget_last_commit(&mut self, slot: Slot) {
+        let Some(last) = self.files().last_block(slot) else { return };
+        self.file_edits().blocks().change_last_block(slot, |blocks| blocks.forget_commit(last));
+    }
+
     /// One step of freeing a deleted subtree: a child that must be freed before `slot`, or the number of inodes and blocks
     /// freed with it.
     pub(crate) fn free_deleted(&mut self, slot: Slot) -> Freed {

@@ -78,6 +78,11 @@ pub enum BlockError {
     )]
     Acknowledged { block: Block },
     #[error(
+        "{block} is not deleted: the NameNode became active a short time ago, and a DataNode that has not reported may hold \
+         flushed bytes of it"
+    )]
+    MayBeWritten { block: Block },
+    #[error(
         "No generation stamps are left after {last}: nothing can be written before the metadata is mended"
     )]
     NoStampsLeft { last: GenerationStamp },

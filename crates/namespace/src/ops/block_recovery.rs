@@ -57,6 +57,9 @@ impl<'n> BlockRecoveries<'n> {
             // Bytes were acknowledged, so DataNodes that did not take part in the recovery must have the replica.
             return refuse(BlockError::Acknowledged { block: last });
         }
+        if request.delete_block && self.call.state.blocks().lookup().keeps_empty() {
+            return refuse(BlockError::MayBeWritten { block: last });
+        }
         self.take_recovered(slot, last, request)
     }
 

@@ -103,7 +103,7 @@ impl<'n> LeaseRecovery<'_, 'n> {
     ) -> Result<bool> {
         let len = self.call.state.blocks().get(last).map_or(0, |stored| stored.block.len);
         let known = self.call.state.blocks().lookup();
-        if len == 0 && !known.has_targets_or_replicas(last) && !known.awaits_reports() {
+        if len == 0 && !known.has_targets_or_replicas(last) && !known.keeps_empty() {
             // Nothing was written to it, so no DataNode could recover it.
             let mut blocks = self.call.state.files().stored_blocks(slot);
             blocks.pop();

@@ -161,12 +161,99 @@ fn a_block_without_replicas_is_not_dropped_before_datanodes_had_time_to_report_a
     standby.become_active(world.now);
     let root = world.root();
     assert_eq!(kind(standby.view(&root).block_locations("/f", 0, 1)), JavaException::Retriable);
-    assert!(!standby.lease_manager(&root).recover_lease("/f", "other").unwrap());
-    world.pass_ms(30_000);
-    standby.blocks_mut().tick(world.now, &|_| 0);
+    for passed_ms in [0, 59_999] {
+        world.pass_ms(passed_ms);
+        standby.blocks_mut().tick(world.now, &|_| 0);
+        let root = world.root();
+        assert!(!standby.lease_manager(&root).recover_lease("/f", "other").unwrap());
+    }
+    while standby.blocks().lookup().keeps_empty() {
+        world.pass_ms(1_000);
+        standby.blocks_mut().tick(world.now, &|_| 0);
+    }
     let root = world.root();
     assert!(standby.lease_manager(&root).recover_lease("/f", "other").unwrap());
     assert!(standby.view(&root).is_file_closed("/f").unwrap(), "nothing was written to it");
+}
+
+/// No DataNode had reported since the restart: the block seemed to be empty, and was removed with its flushed bytes.
+#[test]
+fn recover_lease_right_after_a_restart_keeps_a_block_that_no_datanode_has_reported_yet() {
+    let mut world = World::new();
+    let flushed = open_file(&mut world, "/f");
+    world.restart();
+    world.end_safe_mode();
+    let root = world.root();
+    assert!(!world.namespace.lease_manager(&root).recover_lease("/f", "other").unwrap());
+    world.tick_ms(59_999);
+    let root = world.root();
+    assert!(!world.namespace.lease_manager(&root).recover_lease("/f", "other").unwrap());
+    world.report_written(flushed);
+    assert!(!world.namespace.lease_manager(&root).recover_lease("/f", "other").unwrap());
+    finish_recovery(&mut world, "/f", 33);
+    assert_eq!(world.stat("/f").unwrap().len, 33);
+    world.check_replay();
+}
+
+/// What nobody reports for a minute was never written.
+#[test]
+fn an_empty_block_is_removed_when_datanodes_had_time_to_report_after_a_restart() {
+    let mut world = World::new();
+    open_file(&mut world, "/f");
+    world.restart();
+    world.end_safe_mode();
+    world.tick_ms(60_000);
+    let root = world.root();
+    assert!(world.namespace.lease_manager(&root).recover_lease("/f", "other").unwrap());
+    assert!(world.namespace.view(&root).is_file_closed("/f").unwrap());
+    world.check_replay();
+}
+
+/// The only DataNode that had reported since the restart had lost its bytes with the power; the others held them.
+#[test]
+fn a_recovery_right_after_a_restart_deletes_no_block() {
+    let mut world = World::new();
+    let flushed = open_file(&mut world, "/f");
+    world.restart();
+    world.end_safe_mode();
+    world.report_written(flushed);
+    let root = world.root();
+    world.namespace.lease_manager(&root).recover_lease("/f", "other").unwrap();
+    let recovery = world.namespace.blocks().lookup().recovery(flushed.id).unwrap();
+    let request = BlockSynchronization {
+        block: flushed,
+        new_stamp: recovery.stamp.0,
+        close_file: true,
+        delete_block: true,
+        ..BlockSynchronization::default()
+    };
+    let e =
+        world.namespace.block_recoveries(&root).commit_block_synchronization(&request).unwrap_err();
+    assert!(e.to_string().contains("may hold flushed bytes"), "{e}");
+    world.tick_ms(60_000);
+    let root = world.root();
+    world.namespace.block_recoveries(&root).commit_block_synchronization(&request).unwrap();
+    assert!(world.namespace.view(&root).is_file_closed("/f").unwrap());
+}
+
+/// Its client had told the length of the last block to this NameNode, which no edit carries. Another one ordered a recovery of it
+/// meanwhile: a late report completed the block with the stamp that it had before, and its replicas were corrupt.
+#[test]
+fn the_length_that_a_client_told_in_an_earlier_term_is_not_final() {
+    let mut world = World::new();
+    let root = world.root();
+    world.create_as(&root, "/f", false).unwrap();
+    let located = world.add_block("/f", None).unwrap();
+    let written = Block { len: 10, ..located.block() };
+    assert!(!world.close("/f", Some(written)), "no replica is known");
+    world.namespace.become_standby();
+    world.namespace.become_active(world.now);
+    world.received(&located, written);
+    assert!(!world.namespace.blocks().is_complete(written.id));
+    assert_eq!(world.namespace.miscounted(), None);
+    assert!(world.close("/f", Some(written)), "the client says it again");
+    assert_eq!(world.namespace.miscounted(), None);
+    world.check_replay();
 }
 
 /// The DataNodes that were asked have nothing of it; others may.

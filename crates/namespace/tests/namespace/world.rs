@@ -107,8 +107,31 @@ impl World {
             .unwrap();
     }
 
+    /// One DataNode says that it has a replica of a block that is being written.
+    pub fn report_written(&mut self, block: Block) {
+        let storage = ("DS-1".into(), StorageType::Disk);
+        self.namespace
+            .blocks_mut()
+            .block_reports()
+            .incremental_report("uuid-1", (&storage.0, storage.1), [ReplicaEvent::Receiving(block)])
+            .unwrap();
+    }
+
     pub fn pass_ms(&mut self, ms: u64) {
         self.now = Now { wall_ms: self.now.wall_ms + ms, mono_ms: self.now.mono_ms + ms };
+    }
+
+    /// Time passes, and the NameNode notices.
+    pub fn tick_ms(&mut self, ms: u64) {
+        self.pass_ms(ms);
+        self.namespace.blocks_mut().tick(self.now, &|_| 0);
+    }
+
+    /// Safe mode of the start ends.
+    pub fn end_safe_mode(&mut self) {
+        while self.namespace.blocks().safe_mode().is_starting() {
+            self.tick_ms(1_000);
+        }
     }
 
     pub fn root(&self) -> OpContext {

@@ -28,8 +28,8 @@ pub const DATANODES: usize = 3;
 pub struct Links {
     pub journal_nodes: Vec<Link>,
     pub zookeeper: Link,
-    /// From the DataNodes.
-    pub datanodes: Link,
+    /// From each DataNode.
+    pub datanodes: Vec<Link>,
 }
 
 /// Ports that are fixed before anything starts.
@@ -65,8 +65,8 @@ fn zookeeper_host(namenode: usize) -> String {
     format!("127.0.4.{}", namenode + 1)
 }
 
-fn namenode_host(namenode: usize) -> String {
-    format!("127.0.5.{}", namenode + 1)
+fn namenode_host(namenode: usize, datanode: usize) -> String {
+    format!("127.0.5.{}", 10 * (namenode + 1) + datanode)
 }
 
 /// The cluster; everything is killed when it is dropped.
@@ -190,7 +190,7 @@ impl Pair {
                 ("dfs.datanode.http.address", "127.0.0.1:0"),
                 ("dfs.datanode.hostname", "127.0.0.1"),
             ]);
-            own.extend(namenodes(&namenode_host));
+            own.extend(namenodes(&|namenode| namenode_host(namenode, at)));
             write(&format!("dn{at}"), &own)?;
         }
         Ok(())
@@ -417,10 +417,11 @@ fn lay_links(ports: &Ports, namenode: usize) -> Outcome<Links> {
     let journal_node = |at: usize| {
         Link::lay(&journal_host(namenode, at), &[ports.journal_rpc[at], ports.journal_http[at]])
     };
+    let datanode = |at| Link::lay(&namenode_host(namenode, at), &[ports.rpc[namenode]]);
     Ok(Links {
         journal_nodes: (0..JOURNAL_NODES).map(journal_node).collect::<Outcome<_>>()?,
         zookeeper: Link::lay(&zookeeper_host(namenode), &[ports.zookeeper])?,
-        datanodes: Link::lay(&namenode_host(namenode), &[ports.rpc[namenode]])?,
+        datanodes: (0..DATANODES).map(datanode).collect::<Outcome<_>>()?,
     })
 }
 

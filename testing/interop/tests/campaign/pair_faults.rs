@@ -10,7 +10,7 @@ use zerohop_interop::harm::Explain;
 use zerohop_interop::{Outcome, tools, wait};
 
 use crate::link::State;
-use crate::pair::{JOURNAL_NODES, LIMIT, Pair, copy_journal};
+use crate::pair::{DATANODES, JOURNAL_NODES, LIMIT, Pair, copy_journal};
 
 /// A kind of fault. The active NameNode is the one that was active when the fault began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +31,10 @@ pub enum PairFault {
     NoZooKeeper,
     /// DataNodes do not reach it.
     NoDataNodes,
+    /// A DataNode does not reach it while the other NameNode takes over and gives back.
+    NoDataNodeThereAndBack,
+    /// A DataNode does not reach the other NameNode, which takes over; then it reaches that one and not the first.
+    NoDataNodeHereThenThere,
     /// SIGSTOP to ZooKeeper for longer than a session lasts.
     FreezeZooKeeper,
     /// SIGKILL to both NameNodes.
@@ -51,7 +55,7 @@ pub enum PairFault {
 
 use PairFault::*;
 
-pub const ALL: [PairFault; 16] = [
+pub const ALL: [PairFault; 18] = [
     FailoverByHand,
     KillActive,
     KillActiveAndController,
@@ -60,6 +64,8 @@ pub const ALL: [PairFault; 16] = [
     NoJournalNodes,
     NoZooKeeper,
     NoDataNodes,
+    NoDataNodeThereAndBack,
+    NoDataNodeHereThenThere,
     FreezeZooKeeper,
     KillBoth,
     KillJournalNode,
@@ -82,13 +88,7 @@ pub fn inflict(fault: PairFault, pair: &mut Pair, rng: &mut Rng) -> Outcome {
     let at = rng.usize(..JOURNAL_NODES);
     let journal_node = format!("jn{at}");
     match fault {
-        FailoverByHand => {
-            // The controller of one that was started just now has to see first that it is well.
-            let to = format!("nn{other}");
-            let moved = || pair.admin(&["-failover", &namenode, &to]).map(|_| true);
-            wait::until("a failover by hand", LIMIT, moved)?;
-            pair.until_active(other)?;
-        }
+        FailoverByHand => fail_over(pair, active, other)?,
         KillActive => {
             pair.kill(&namenode)?;
             pair.until_active(other)?;
@@ -119,9 +119,32 @@ pub fn inflict(fault: PairFault, pair: &mut Pair, rng: &mut Rng) -> Outcome {
         }
         NoDataNodes => {
             let state = lost(rng);
-            pair.links[active].datanodes.set(state);
+            let set = |pair: &Pair, state| {
+                pair.links[active].datanodes.iter().for_each(|link| link.set(state));
+            };
+            set(pair, state);
             pause(rng, 5000);
-            pair.links[active].datanodes.set(State::Whole);
+            set(pair, State::Whole);
+        }
+        NoDataNodeThereAndBack => {
+            let (at, state) = (rng.usize(..DATANODES), lost(rng));
+            pair.links[active].datanodes[at].set(state);
+            let moved = there_and_back(pair, active, other, rng);
+            pause(rng, 3000);
+            pair.links[active].datanodes[at].set(State::Whole);
+            moved?;
+        }
+        NoDataNodeHereThenThere => {
+            let (at, state) = (rng.usize(..DATANODES), lost(rng));
+            pair.links[other].datanodes[at].set(state);
+            let moved = fail_over(pair, active, other);
+            pause(rng, 3000);
+            pair.links[other].datanodes[at].set(State::Whole);
+            pair.links[active].datanodes[at].set(state);
+            let moved = moved.and_then(|()| fail_over(pair, other, active));
+            pause(rng, 3000);
+            pair.links[active].datanodes[at].set(State::Whole);
+            moved?;
         }
         FreezeZooKeeper => {
             let sessions = pair.sessions();
@@ -193,6 +216,22 @@ fn until_decided(pair: &mut Pair) -> Outcome {
         last = now;
         Ok(is_same)
     })
+}
+
+/// `haadmin -failover`.
+fn fail_over(pair: &mut Pair, from: usize, to: usize) -> Outcome {
+    // The controller of one that was started just now has to see first that it is well.
+    let words = [format!("nn{from}"), format!("nn{to}")];
+    let moved = || pair.admin(&["-failover", &words[0], &words[1]]).map(|_| true);
+    wait::until("a failover by hand", LIMIT, moved)?;
+    pair.until_active(to)
+}
+
+/// One NameNode is active for a while, and decides about what actors write, and the first one again.
+fn there_and_back(pair: &mut Pair, active: usize, other: usize, rng: &mut Rng) -> Outcome {
+    fail_over(pair, active, other)?;
+    pause(rng, 3000);
+    fail_over(pair, other, active)
 }
 
 /// How a link fails.

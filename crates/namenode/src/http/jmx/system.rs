@@ -155,7 +155,11 @@ fn blocks(figures: &Figures, record: &mut Record) {
             ("ExcessBlocks", "Replicas that are too many", blocks.excess),
             ("UnknownReplicas", "Replicas of blocks that no file has", blocks.unknown.replicas),
             ("UnknownReplicasNewerThanMetadata", "Newer ones of them", blocks.unknown.newer),
-            ("PostponedMisreplicatedBlocks", "0: none is postponed", 0),
+            (
+                "PostponedMisreplicatedBlocks",
+                "Blocks whose superfluous or corrupt replicas wait for block reports",
+                blocks.postponed,
+            ),
             ("BlockCapacity", "Blocks that memory is set aside for", blocks.block_capacity),
             ("LowRedundancyReplicatedBlocks", low, blocks.under_replicated - blocks.missing),
             ("CorruptReplicatedBlocks", "Blocks with a corrupt replica", blocks.corrupt),
@@ -202,7 +206,11 @@ fn datanodes(figures: &Figures, record: &mut Record) {
         ("NumInMaintenanceDeadDataNodes", "In maintenance, dead", nodes.dead_in_maintenance),
         ("NumEnteringMaintenanceDataNodes", "Entering maintenance", nodes.entering_maintenance),
         ("VolumeFailuresTotal", "Volumes of live DataNodes that failed", nodes.failed_volumes),
-        ("NumStaleStorages", "Storages without a full report", blocks.stale_storages),
+        (
+            "NumStaleStorages",
+            "Storages without a full report to this active NameNode",
+            blocks.stale_storages,
+        ),
     ] {
         record.gauge(name, help, count);
     }

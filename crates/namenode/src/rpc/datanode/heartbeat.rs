@@ -35,7 +35,7 @@ pub(super) fn heartbeat(call: Call<'_>) -> Reply {
         let ((reply, is_slow, upgrade), _) = core.write(|namespace| {
             let reply = namespace.heartbeat(uuid, beat, &storages, now);
             if !peers.is_empty() || !disks.is_empty() {
-                namespace.blocks_mut().report_slow(uuid, &peers, disks);
+                namespace.blocks_mut().datanode_manager().report_slow(uuid, &peers, disks);
             }
             (reply, namespace.blocks().datanodes().is_slow(uuid), namespace.rolling_upgrade())
         });
@@ -50,7 +50,7 @@ pub(super) fn heartbeat(call: Call<'_>) -> Reply {
                 .into_iter()
                 .map(|command| command::proto(command, &core.identity.pool))
                 .collect(),
-            ha_status: ha_status(core.ha.state(), core.last_txid()),
+            ha_status: ha_status(core.ha.state(), core.claim_txid()),
             // Older DataNodes read the first, and take any for one that is under way.
             rolling_upgrade_status: upgrade.clone().filter(|status| !status.finalized()),
             rolling_upgrade_status_v2: upgrade,

@@ -67,7 +67,7 @@ pub(super) fn full(call: Call<'_>) -> Reply {
             .context
             .is_none_or(|context| i64::from(context.cur_rpc) + 1 >= i64::from(context.total_rpcs));
         if last {
-            core.write(|namespace| namespace.blocks_mut().end_report(uuid));
+            core.write(|namespace| namespace.blocks_mut().block_reports().end_report(uuid));
         }
         // It has Apache's DataNodes delete what they kept from before an upgrade.
         let may_finalize = last

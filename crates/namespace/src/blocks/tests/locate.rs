@@ -12,9 +12,8 @@ fn the_balancer_gets_blocks_of_the_type_it_asks_for() {
     cluster.blocks.heartbeat("uuid-0", Heartbeat::default(), &reports, cluster.now, &|_| 0);
     let on_disk = cluster.written(1, 1, &[0]);
     let archived = cluster.written(2, 1, &[]);
-    let received = [ReplicaEvent::Received(archived)];
     let storage = (&archive, StorageType::Archive);
-    cluster.blocks.block_reports().incremental_report("uuid-0", storage, received).unwrap();
+    cluster.blocks.full_report("uuid-0", storage, vec![finalized(archived)]).unwrap();
 
     let blocks = |kind| {
         let found = cluster.blocks.lookup().blocks_of("uuid-0", u64::MAX, 1, kind).unwrap();

@@ -6,10 +6,12 @@ mod datanodes;
 mod decommission;
 mod edits;
 mod extra;
+mod failover;
 mod locate;
 mod maintenance;
 mod placement;
 mod redundancy;
+mod repairs;
 mod reports;
 mod safe_mode;
 mod simulation;
@@ -45,6 +47,10 @@ impl Cluster {
         };
         cluster.blocks.start(cluster.now, LAST_STAMP);
         for (index, rack) in racks.iter().enumerate() {
+            cluster.join(index, rack);
+            // It has reported once, so that its replicas can be relied on, and starts anew.
+            let storage = (&storage(index), StorageType::Disk);
+            cluster.blocks.full_report(&format!("uuid-{index}"), storage, Vec::new()).unwrap();
             cluster.join(index, rack);
         }
         cluster.pass(0);
@@ -98,7 +104,14 @@ impl Cluster {
     fn full_report(&mut self, index: usize, replicas: Vec<ReportedReplica>) {
         let uuid = format!("uuid-{index}");
         self.blocks.full_report(&uuid, (&storage(index), StorageType::Disk), replicas).unwrap();
-        self.blocks.end_report(&uuid);
+        self.blocks.block_reports().end_report(&uuid);
+    }
+
+    /// A client found the replica of a DataNode to be bad.
+    fn block_is_bad(&mut self, index: usize, block: Block) {
+        let uuid = format!("uuid-{index}");
+        self.blocks.block_reports().bad_replica(block, &uuid, &storage(index));
+        self.settle();
     }
 
     /// DataNodes that leave service or are back, after all their blocks were looked at.

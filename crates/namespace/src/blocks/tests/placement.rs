@@ -195,8 +195,8 @@ fn slow_datanodes_are_listed_last_and_avoided_if_so_configured() {
     let block = cluster.written(1, 3, &[0, 1, 2]);
     let peer =
         |name: &str| vec![(name.to_owned(), PeerLatency { mean_ms: 90.0, ..Default::default() })];
-    cluster.blocks.report_slow("uuid-0", &peer("10.0.0.1:9866"), Vec::new());
-    cluster.blocks.report_slow("uuid-2", &peer("10.0.0.77:9866"), Vec::new());
+    cluster.blocks.datanode_manager().report_slow("uuid-0", &peer("10.0.0.1:9866"), Vec::new());
+    cluster.blocks.datanode_manager().report_slow("uuid-2", &peer("10.0.0.77:9866"), Vec::new());
     assert!(cluster.blocks.datanodes().is_slow("uuid-1"));
     let found = cluster.blocks.datanodes().slow_peers(5);
     assert_eq!((found.len(), found[0].node.as_str()), (1, "10.0.0.1:9866"));

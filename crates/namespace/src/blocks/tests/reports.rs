@@ -154,7 +154,7 @@ fn safe_mode_does_not_end_while_a_report_is_half_read() {
     cluster.event(0, ReplicaEvent::Received(known[0]));
     assert!(cluster.blocks.safe_mode().is_starting());
     finish(&mut cluster, report);
-    cluster.blocks.end_report("uuid-0");
+    cluster.blocks.block_reports().end_report("uuid-0");
     cluster.pass(1_000);
     assert_eq!(cluster.blocks.safe_mode().bytes_in_future(), 30);
     assert!(cluster.blocks.safe_mode().is_starting());
@@ -191,7 +191,7 @@ fn so_many_full_reports_at_once() {
     assert!(cluster.blocks.is_report_lease_held("uuid-1", 0), "who was told to report needs none");
     assert_ne!(ask(&mut cluster, 1), 0);
     assert_eq!(ask(&mut cluster, 2), 0);
-    cluster.blocks.end_report("uuid-1");
+    cluster.blocks.block_reports().end_report("uuid-1");
     let last = ask(&mut cluster, 2);
     assert_ne!(last, 0);
     cluster.pass(1_000);

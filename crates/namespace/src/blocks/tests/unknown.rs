@@ -144,7 +144,7 @@ fn safe_mode_waits_for_all_storages_of_a_report() {
     cluster.blocks.full_report("uuid-0", (&storage(0), StorageType::Disk), first).unwrap();
     let report = vec![finalized(newer(7, 30))];
     cluster.blocks.full_report("uuid-0", (&second, StorageType::Disk), report).unwrap();
-    cluster.blocks.end_report("uuid-0");
+    cluster.blocks.block_reports().end_report("uuid-0");
     assert!(cluster.blocks.safe_mode().is_starting());
     assert_eq!(cluster.blocks.safe_mode().bytes_in_future(), 30);
 }

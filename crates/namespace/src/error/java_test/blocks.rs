@@ -101,6 +101,11 @@ fn blocks_that_are_not_as_supposed() {
                  file",
             ),
             (
+                BlockError::MayBeWritten { block: old }.into(),
+                "blk_1_3 is not deleted: the NameNode became active a short time ago, and a DataNode that has not reported \
+                 may hold flushed bytes of it",
+            ),
+            (
                 BlockError::NoStampsLeft { last: GenerationStamp(9) }.into(),
                 "No generation stamps are left after 9: nothing can be written before the metadata is mended",
             ),

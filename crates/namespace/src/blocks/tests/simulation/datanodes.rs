@@ -1,55 +1,92 @@
 //! What simulated DataNodes do: they beat, report, and carry out orders, late or never.
 
 use super::*;
+use crate::error::{DatanodeError, refuse};
 
 impl Schedule {
     pub(super) fn beat(&mut self, node: usize) {
-        if !self.nodes[node].is_up {
+        for link in 0..self.nodes[node].links.len() {
+            self.beat_to(node, link);
+        }
+        self.settle();
+    }
+
+    fn beat_to(&mut self, node: usize, to: usize) {
+        if !self.nodes[node].is_up || self.nodes[node].links[to].is_cut {
             return;
         }
-        let beat = |blocks: &mut BlockManager, now| {
-            blocks.heartbeat(&uuid(node), Heartbeat::default(), &[disk(node)], now, &|_| 0)
+        let now = self.now;
+        let wants_report_lease = self.nodes[node].links[to].owes_report;
+        let beat = |blocks: &mut BlockManager| {
+            let beat = Heartbeat { wants_report_lease, ..Heartbeat::default() };
+            blocks.heartbeat(&uuid(node), beat, &[disk(node)], now, &|_| 0)
         };
-        let mut commands = beat(&mut self.blocks, self.now).commands;
-        if matches!(commands[..], [Command::Register]) {
-            self.blocks.register(identity(node), "/a", "3.4.3", self.now);
-            let known = &mut self.nodes[node];
-            known.events.clear();
-            known.owes_report = true;
-            commands = beat(&mut self.blocks, self.now).commands;
+        let mut reply = beat(self.namenode(to));
+        if matches!(reply.commands[..], [Command::Register]) {
+            self.namenode(to).register(identity(node), "/a", "3.4.3", now);
+            let link = &mut self.nodes[node].links[to];
+            *link = Link { owes_report: true, ..Link::default() };
+            reply = beat(self.namenode(to));
         }
-        self.nodes[node].orders.extend(commands);
-        self.settle();
+        self.nodes[node].links[to].lease = reply.report_lease;
+        self.hear(node, to);
+        if self.nodes[node].obeys == Some(to) {
+            self.nodes[node].orders.extend(reply.commands);
+        }
+    }
+
+    /// A DataNode learns from an answer which NameNode is active, and owes a new one a report.
+    fn hear(&mut self, node: usize, from: usize) {
+        let (term, is_active) = (self.term, from == self.active);
+        let known = &mut self.nodes[node];
+        if is_active && term > known.term {
+            (known.obeys, known.term) = (Some(from), term);
+            known.links[from].owes_report = true;
+        } else if !is_active && known.obeys == Some(from) {
+            known.obeys = None;
+        }
     }
 
     /// A DataNode tells what it owes: what was missed before it says whether it is still known.
     pub(super) fn report(&mut self, node: usize) {
-        if !self.nodes[node].is_up {
+        for link in 0..self.nodes[node].links.len() {
+            self.report_to(node, link);
+        }
+        self.settle();
+    }
+
+    fn report_to(&mut self, node: usize, to: usize) {
+        let link = &self.nodes[node].links[to];
+        if !self.nodes[node].is_up || link.is_cut {
             return;
         }
+        if link.report.is_some() {
+            let max = if self.is_calm { usize::MAX } else { self.rng.usize(1..4) };
+            return self.deliver(node, to, max);
+        }
+        if self.send_events(node, to) && self.nodes[node].links[to].lease != 0 {
+            self.begin_report(node, to);
+        }
+    }
+
+    /// False if the NameNode does not know the DataNode: it will ask it to register.
+    fn send_events(&mut self, node: usize, to: usize) -> bool {
         let (name, storage) = (uuid(node), storage(node));
-        let events: Vec<_> = self.nodes[node].events.drain(..).collect();
+        let events: Vec<_> = self.nodes[node].links[to].events.drain(..).collect();
         for event in &events {
             let (ReplicaEvent::Received(b) | ReplicaEvent::Deleted(b) | ReplicaEvent::Receiving(b)) =
                 event
             else {
                 continue;
             };
-            self.note(format!("dn{node} reports {event:?} of [{}]", b.id));
+            self.note(format!("dn{node} reports {event:?} of [{}] to nn{to}", b.id));
         }
-        let sent = self.blocks.block_reports().incremental_report(
-            &name,
-            (&storage, StorageType::Disk),
-            events,
-        );
-        if sent.is_err() || !self.nodes[node].owes_report {
-            return self.settle();
-        }
-        self.full_report(node);
+        let storage = (&storage, StorageType::Disk);
+        self.namenode(to).block_reports().incremental_report(&name, storage, events).is_ok()
     }
 
-    /// What it shall delete does not count as there, also if a NameNode before this one said so.
-    pub(super) fn full_report(&mut self, node: usize) {
+    /// Lists what a DataNode has. What it shall delete does not count as there, also if a NameNode before this one said so.
+    fn begin_report(&mut self, node: usize, to: usize) {
         let orders = std::mem::take(&mut self.nodes[node].orders);
         for order in orders {
             match order {
@@ -59,19 +96,62 @@ impl Schedule {
                 other => self.nodes[node].orders.push_back(other),
             }
         }
+        // What was deleted just now.
+        self.send_events(node, to);
+        let known = &mut self.nodes[node];
+        let replicas = known.disk.iter().map(|(id, replica)| ReportedReplica {
+            block: Block { id: *id, stamp: replica.stamp, len: replica.len },
+            state: replica.state,
+        });
+        let replicas = replicas.collect();
+        let link = &mut known.links[to];
+        let lease = std::mem::take(&mut link.lease);
+        link.owes_report = false;
+        link.report = Some(Report { lease, replicas, taken: None });
+        self.note(format!("*** dn{node} begins to report all to nn{to}"));
+    }
+
+    /// The NameNode takes in a part of a report; one that it refuses is owed again.
+    fn deliver(&mut self, node: usize, to: usize, max: usize) {
+        let Some(report) = self.nodes[node].links[to].report.take() else { return };
+        let is_taken = self.take_part(node, to, report, max);
+        if is_taken.is_err() {
+            self.note(format!("*** the report of dn{node} is refused by nn{to}"));
+            self.nodes[node].links[to].owes_report = true;
+        }
+    }
+
+    fn take_part(&mut self, node: usize, to: usize, mut report: Report, max: usize) -> Result<()> {
         let (name, storage) = (uuid(node), storage(node));
-        let replicas: Vec<_> = self.nodes[node]
-            .disk
-            .iter()
-            .map(|(id, replica)| ReportedReplica {
-                block: Block { id: *id, stamp: replica.stamp, len: replica.len },
-                state: replica.state,
-            })
-            .collect();
-        self.note(format!("*** dn{node} reports all"));
-        self.blocks.full_report(&name, (&storage, StorageType::Disk), replicas).unwrap();
-        self.blocks.end_report(&name);
-        self.nodes[node].owes_report = false;
+        let blocks = self.namenode(to);
+        let mut taken = match report.taken.take() {
+            Some(taken) => taken,
+            None if !blocks.is_report_lease_held(&name, report.lease) => {
+                return refuse(DatanodeError::ReportOutOfDate { uuid: name });
+            }
+            None => {
+                let (storage, replicas) =
+                    ((&storage, StorageType::Disk), std::mem::take(&mut report.replicas));
+                blocks.block_reports().begin_full_report(&name, storage, replicas)?
+            }
+        };
+        if blocks.continue_full_report(&mut taken, max)?.is_some() {
+            blocks.block_reports().end_report(&name);
+            self.note(format!("*** dn{node} has reported all to nn{to}"));
+        } else {
+            self.nodes[node].links[to].report = Some(Report { taken: Some(taken), ..report });
+        }
+        Ok(())
+    }
+
+    /// Reports all at once, as an administrator may order: no lease is needed.
+    pub(super) fn full_report(&mut self, node: usize) {
+        for to in 0..self.nodes[node].links.len() {
+            self.begin_report(node, to);
+            while self.nodes[node].links[to].report.is_some() {
+                self.deliver(node, to, usize::MAX);
+            }
+        }
         self.settle();
     }
 
@@ -99,7 +179,7 @@ impl Schedule {
         let disk = &mut self.nodes[node].disk;
         if disk.get(&block.id).is_some_and(|replica| replica.stamp == block.stamp) {
             disk.remove(&block.id);
-            self.nodes[node].events.push_back(ReplicaEvent::Deleted(block));
+            self.nodes[node].tell(ReplicaEvent::Deleted(block));
             self.note(format!("dn{node} deletes [{}] {}", block.id, block.stamp));
         } else {
             self.note(format!("dn{node} does not have [{}] {}", block.id, block.stamp));
@@ -123,7 +203,7 @@ impl Schedule {
             let Block { stamp, len, .. } = block;
             let replica = Replica { stamp, len, state: ReplicaState::Finalized };
             self.nodes[to].disk.insert(block.id, replica);
-            self.nodes[to].events.push_back(ReplicaEvent::Received(block));
+            self.nodes[to].tell(ReplicaEvent::Received(block));
         }
     }
 
@@ -180,7 +260,7 @@ impl Schedule {
             let replica = Replica { stamp: command.new_stamp, len, state: ReplicaState::Finalized };
             self.nodes[node].disk.insert(id, replica);
             let block = Block { id, stamp: command.new_stamp, len };
-            self.nodes[node].events.push_back(ReplicaEvent::Received(block));
+            self.nodes[node].tell(ReplicaEvent::Received(block));
             done.push(node);
         }
         if !done.is_empty() && !self.chance(15) {
@@ -192,7 +272,10 @@ impl Schedule {
         self.note(format!("*** dn{node} is killed"));
         let known = &mut self.nodes[node];
         known.is_up = false;
-        known.events.clear();
+        for link in &mut known.links {
+            *link = Link { is_cut: link.is_cut, ..Link::default() };
+        }
+        (known.obeys, known.term) = (None, 0);
         known.orders.clear();
         for replica in known.disk.values_mut().filter(|replica| replica.state == ReplicaState::Rbw)
         {
@@ -206,9 +289,15 @@ impl Schedule {
         }
         self.note(format!("*** dn{node} starts"));
         let known = &mut self.nodes[node];
-        (known.is_up, known.owes_report) = (true, true);
+        known.is_up = true;
         known.life += 1;
-        self.blocks.register(identity(node), "/a", "3.4.3", self.now);
+        for to in 0..self.nodes[node].links.len() {
+            if !self.nodes[node].links[to].is_cut {
+                let now = self.now;
+                self.namenode(to).register(identity(node), "/a", "3.4.3", now);
+            }
+            self.nodes[node].links[to].owes_report = true;
+        }
         self.beat(node);
     }
 }

@@ -13,12 +13,10 @@ impl Schedule {
             return;
         }
         if done.is_empty() {
-            if self.files[&id].logged.len > 0 {
+            if self.files[&id].logged.len > 0 || self.blocks.lookup().keeps_empty() {
                 return;
             }
-            self.blocks.remove(id);
-            self.files.remove(&id);
-            return;
+            return self.remove_empty(id);
         }
         let names: Vec<_> = done.iter().map(|node| (uuid(*node), storage(*node))).collect();
         let names = names.iter().map(|(uuid, storage)| (&**uuid, &**storage));
@@ -40,6 +38,7 @@ impl Schedule {
 
     pub(super) fn closed(&mut self, id: BlockId, block: Block) {
         self.note(format!("NameNode: [{id}] is closed as {}", block.stamp));
+        self.log(Edit::Close(block));
         let file = self.files.get_mut(&id).unwrap();
         (file.block, file.logged) = (block, block);
         (file.is_closed, file.is_closing) = (true, false);
@@ -56,6 +55,7 @@ impl Schedule {
         self.next_id += 1;
         let block = Block { id, stamp: self.new_stamp(), len: 0 };
         self.blocks.put_under_construction(block, FILE, replication);
+        self.log(Edit::Add(block, replication));
         self.blocks.under_construction().set_targets(id, &targets);
         let nodes: Vec<_> = self.blocks.datanodes().locations(&targets).iter().map(index).collect();
         self.note(format!("create [{id}] {} x{replication} on {nodes:?}", block.stamp));
@@ -67,7 +67,7 @@ impl Schedule {
                 continue;
             }
             known.disk.insert(id, replica);
-            known.events.push_back(ReplicaEvent::Receiving(block));
+            known.tell(ReplicaEvent::Receiving(block));
             writer.push((node, known.life));
         }
         let file = File {
@@ -127,14 +127,16 @@ impl Schedule {
         for (node, _) in &left {
             let replica = self.nodes[*node].disk.get_mut(&id).unwrap();
             (replica.stamp, replica.state) = (block.stamp, ReplicaState::Rbw);
-            self.nodes[*node].events.push_back(ReplicaEvent::Receiving(block));
+            self.nodes[*node].tell(ReplicaEvent::Receiving(block));
         }
         let names: Vec<_> = left.iter().map(|(node, _)| (uuid(*node), storage(*node))).collect();
         let names = names.iter().map(|(uuid, storage)| (&**uuid, &**storage));
-        let taken = match self.blocks.datanodes().resolve_storages(names) {
-            Ok(targets) => self.blocks.update_pipeline(id, block.stamp, block.len, &targets),
-            Err(e) => Err(e),
-        };
+        let targets = self.blocks.datanodes().resolve_storages(names);
+        let taken = targets.and_then(|targets| {
+            let taken = self.blocks.update_pipeline(id, block.stamp, block.len, &targets);
+            self.log(Edit::Update(block));
+            taken
+        });
         self.note(format!("pipeline of [{id}] goes on as {} on {left:?}: {taken:?}", block.stamp));
         let file = self.files.get_mut(&id).unwrap();
         if taken.is_err() {
@@ -162,7 +164,7 @@ impl Schedule {
             let block = file.block;
             for (node, _) in file.writer.clone().unwrap() {
                 self.nodes[node].disk.get_mut(&id).unwrap().state = ReplicaState::Finalized;
-                self.nodes[node].events.push_back(ReplicaEvent::Received(block));
+                self.nodes[node].tell(ReplicaEvent::Received(block));
             }
         }
         let block = self.files[&id].block;
@@ -183,6 +185,7 @@ impl Schedule {
     pub(super) fn append(&mut self) {
         let Some(id) = self.any_file(|file| file.is_closed) else { return };
         self.blocks.reopen(id).unwrap();
+        self.log(Edit::Reopen(id));
         let nodes: Vec<_> =
             self.blocks.lookup().locations(id, "").unwrap().replicas.iter().map(index).collect();
         self.note(format!("append to [{id}] on {nodes:?}"));
@@ -214,6 +217,7 @@ impl Schedule {
         (file.is_closed, file.truncate) = (false, Some(target));
         self.blocks.reopen(id).unwrap();
         self.blocks.begin_recovery(id, stamp, Some(target)).unwrap();
+        self.log(Edit::Truncate(target));
     }
 
     pub(super) fn set_replication(&mut self) {
@@ -222,12 +226,40 @@ impl Schedule {
         self.note(format!("[{id}] shall have {replication} replicas"));
         self.files.get_mut(&id).unwrap().replication = replication;
         self.blocks.set_replication(id, replication);
+        self.log(Edit::Replication(id, replication));
     }
 
     pub(super) fn delete(&mut self) {
         let Some(id) = self.any_file(|_| true) else { return };
+        self.remove(id);
+    }
+
+    fn remove(&mut self, id: BlockId) {
         self.files.remove(&id);
         self.blocks.remove(id);
+        self.log(Edit::Remove(id));
+    }
+
+    /// The NameNode takes a block for one that was never written. A DataNode that has told all must not hold bytes of it, nor
+    /// any one that had no time to do so.
+    fn remove_empty(&mut self, id: BlockId) {
+        let had_time = self.now.mono_ms >= self.active_since_ms + 60_000;
+        let file = &self.files[&id];
+        let holds = |node: &Node| {
+            let replica = node.disk.get(&id);
+            replica.is_some_and(|it| it.stamp >= file.logged.stamp && it.len > 0)
+        };
+        let active = self.active;
+        let has_told = |node: &Node| {
+            let link = &node.links[active];
+            let owes = link.owes_report || link.report.is_some() || !link.events.is_empty();
+            node.is_up && node.obeys == Some(active) && !link.is_cut && !owes
+        };
+        if self.nodes.iter().any(|node| holds(node) && (!had_time || has_told(node))) {
+            self.fail(id, &format!("{} flushed bytes are dropped", file.block.len));
+        }
+        self.note(format!("NameNode: [{id}] is removed: it is empty"));
+        self.remove(id);
     }
 
     /// The leases of dead writers ran out.
@@ -239,9 +271,9 @@ impl Schedule {
                 self.closed(id, block);
             } else if self.files[&id].logged.len == 0
                 && !self.blocks.lookup().has_targets_or_replicas(id)
+                && !self.blocks.lookup().keeps_empty()
             {
-                self.blocks.remove(id);
-                self.files.remove(&id);
+                self.remove_empty(id);
             } else if self.blocks.lookup().is_recovery_due(id) {
                 let stamp = self.new_stamp();
                 let cut = self.blocks.lookup().recovery(id).and_then(|recovery| recovery.truncate);

@@ -2,13 +2,18 @@
 //! written, appended to, truncated, deleted while DataNodes and the NameNode are killed, orders and
 //! reports are late or lost. No complete block may lose its last good replica at any time; when all
 //! runs again, every block must get exactly its replicas. `ZEROHOP_SCHEDULES=FIRST..END` asks for others.
+//!
+//! Each seed is run with one NameNode, and with a pair: then the active one changes, back and forth, while any DataNode may be
+//! cut off from one NameNode and not from the other.
 
 mod datanodes;
 mod files;
+mod pair;
 
 use super::*;
-use crate::blocks::{BlockManager, RecoverCommand, Recovery, TransferCommand};
+use crate::blocks::{BlockManager, FullReport, RecoverCommand, Recovery, TransferCommand};
 use fastrand::Rng;
+use pair::{Edit, Standby};
 use std::collections::{BTreeMap, VecDeque};
 
 const NODES: usize = 4;
@@ -18,14 +23,24 @@ const SCHEDULES: u64 = 200;
 #[test]
 fn every_block_keeps_and_gets_its_replicas_whatever_fails() {
     for seed in schedules() {
-        let mut schedule = Schedule::new(seed);
-        for _ in 0..STEPS {
-            schedule.step();
-            schedule.check_nothing_is_lost();
-        }
-        schedule.calm_down();
-        schedule.check_all_is_well();
+        run(Schedule::new(seed, 1));
     }
+}
+
+#[test]
+fn every_block_keeps_and_gets_its_replicas_whichever_namenode_of_a_pair_is_active() {
+    for seed in schedules() {
+        run(Schedule::new(seed, 2));
+    }
+}
+
+fn run(mut schedule: Schedule) {
+    for _ in 0..STEPS {
+        schedule.step();
+        schedule.check_nothing_is_lost();
+    }
+    schedule.calm_down();
+    schedule.check_all_is_well();
 }
 
 fn schedules() -> std::ops::Range<u64> {
@@ -42,15 +57,50 @@ struct Replica {
 }
 
 /// One DataNode; what a kill does not take is `disk`.
-#[derive(Default)]
 struct Node {
     is_up: bool,
     /// Counts its starts: a pipeline through an earlier one is broken.
     life: u64,
     disk: BTreeMap<BlockId, Replica>,
-    events: VecDeque<ReplicaEvent>,
     orders: VecDeque<Command>,
+    /// What it has to do with each NameNode.
+    links: Vec<Link>,
+    /// The NameNode that it takes for the active one, and since which change.
+    obeys: Option<usize>,
+    term: u64,
+}
+
+/// What a DataNode has to do with one NameNode.
+#[derive(Default)]
+struct Link {
+    is_cut: bool,
+    /// Changes of replicas that are not reported.
+    events: VecDeque<ReplicaEvent>,
     owes_report: bool,
+    /// The lease for a full report, 0 if it has none.
+    lease: u64,
+    report: Option<Report>,
+}
+
+/// A full report on its way.
+struct Report {
+    lease: u64,
+    replicas: Vec<ReportedReplica>,
+    /// As the NameNode takes it in.
+    taken: Option<FullReport>,
+}
+
+impl Node {
+    fn new(namenodes: usize) -> Self {
+        let links = (0..namenodes).map(|_| Link::default()).collect();
+        let (disk, orders) = (BTreeMap::new(), VecDeque::new());
+        Self { is_up: true, life: 0, disk, orders, links, obeys: None, term: 0 }
+    }
+
+    /// Something happened to a replica, of which each NameNode will be told.
+    fn tell(&mut self, event: ReplicaEvent) {
+        self.links.iter_mut().for_each(|link| link.events.push_back(event));
+    }
 }
 
 /// What the namespace knows of a file of one block, and its writer if there is one.
@@ -71,7 +121,14 @@ struct Schedule {
     seed: u64,
     rng: Rng,
     now: Now,
+    /// Of the active NameNode.
     blocks: BlockManager,
+    active: usize,
+    /// Counts the changes of the active NameNode.
+    term: u64,
+    /// When the active NameNode started or became active.
+    active_since_ms: u64,
+    standby: Option<Standby>,
     nodes: Vec<Node>,
     files: BTreeMap<BlockId, File>,
     stamp: i64,
@@ -93,6 +150,7 @@ fn manager(seed: u64) -> BlockManager {
         safemode_extension_ms: 0,
         pending_timeout_ms: 5_000,
         heartbeat_recheck_ms: 5_000,
+        excess_timeout_ms: 60_000,
         seed,
         ..BlockParams::default()
     };
@@ -100,14 +158,18 @@ fn manager(seed: u64) -> BlockManager {
 }
 
 impl Schedule {
-    fn new(seed: u64) -> Self {
+    fn new(seed: u64, namenodes: usize) -> Self {
         let now = Now { wall_ms: 1_000_000, mono_ms: 1_000 };
         let mut schedule = Self {
             seed,
             rng: Rng::with_seed(seed),
             now,
             blocks: manager(seed),
-            nodes: (0..NODES).map(|_| Node { is_up: true, ..Node::default() }).collect(),
+            active: 0,
+            term: 1,
+            active_since_ms: now.mono_ms,
+            standby: None,
+            nodes: (0..NODES).map(|_| Node::new(namenodes)).collect(),
             files: BTreeMap::new(),
             stamp: 1000,
             next_id: 1,
@@ -115,6 +177,9 @@ impl Schedule {
             history: Vec::new(),
         };
         schedule.blocks.start(now, GenerationStamp(schedule.stamp));
+        if namenodes > 1 {
+            schedule.standby = Some(Standby::new(schedule.loaded_standby()));
+        }
         (0..NODES).for_each(|node| schedule.beat(node));
         schedule
     }
@@ -159,7 +224,7 @@ impl Schedule {
 
     fn step(&mut self) {
         let node = self.rng.usize(0..NODES);
-        let what = self.rng.u32(0..100);
+        let what = self.rng.u32(0..if self.standby.is_some() { 107 } else { 100 });
         // Nothing of this is done in safe mode.
         let what =
             if self.blocks.safe_mode().is_on() && (60..94).contains(&what) { 0 } else { what };
@@ -179,6 +244,9 @@ impl Schedule {
             94..96 => self.kill(node),
             96..98 => self.start(node),
             98 => self.restart_namenode(),
+            100..103 => self.change_link(node),
+            103..105 => self.fail_over(),
+            105..107 => self.follow(),
             _ => (0..self.rng.u32(1..40)).for_each(|_| self.pass()),
         }
         self.settle();
@@ -188,6 +256,10 @@ impl Schedule {
     fn pass(&mut self) {
         self.now = Now { wall_ms: self.now.wall_ms + 1_000, mono_ms: self.now.mono_ms + 1_000 };
         self.blocks.tick(self.now, &|_| 0);
+        while self.blocks.continue_walks() {}
+        if let Some(standby) = &mut self.standby {
+            standby.blocks.tick(self.now, &|_| 0);
+        }
         for node in 0..NODES {
             if self.is_calm || self.rng.u32(0..3) == 0 {
                 self.beat(node);
@@ -195,21 +267,31 @@ impl Schedule {
         }
     }
 
-    /// What is left is what edits hold: DataNodes register and report again.
+    /// What is left is what edits hold: DataNodes register and report again. Of a pair the other one takes over.
     fn restart_namenode(&mut self) {
+        if self.standby.is_some() {
+            return self.take_over(true);
+        }
         self.note("*** the NameNode starts anew");
-        self.blocks = manager(self.seed);
+        self.blocks = self.loaded();
+        self.active_since_ms = self.now.mono_ms;
+    }
+
+    /// A NameNode that has read the edits and just started.
+    fn loaded(&self) -> BlockManager {
+        let mut blocks = manager(self.seed);
         for file in self.files.values() {
             if file.is_closed {
-                self.blocks.put_complete(file.block, FILE, file.replication);
+                blocks.put_complete(file.block, FILE, file.replication);
                 continue;
             }
-            self.blocks.put_under_construction(file.logged, FILE, file.replication);
+            blocks.put_under_construction(file.logged, FILE, file.replication);
             if let Some(target) = file.truncate {
-                self.blocks.begin_recovery(target.id, target.stamp, Some(target)).unwrap();
+                blocks.begin_recovery(target.id, target.stamp, Some(target)).unwrap();
             }
         }
-        self.blocks.start(self.now, GenerationStamp(self.stamp));
+        blocks.start(self.now, GenerationStamp(self.stamp));
+        blocks
     }
 
     fn check_nothing_is_lost(&self) {
@@ -224,11 +306,14 @@ impl Schedule {
     fn calm_down(&mut self) {
         self.note("*** all runs again");
         self.is_calm = true;
+        self.heal();
         (0..NODES).for_each(|node| self.start(node));
-        for with_reports in [false, true] {
-            if with_reports {
+        for phase in 0..2 + u32::from(self.standby.is_some()) {
+            if phase == 1 {
                 self.note("*** all report");
                 (0..NODES).for_each(|node| self.full_report(node));
+            } else if phase == 2 {
+                self.fail_over();
             }
             for _ in 0..300 {
                 self.pass();
