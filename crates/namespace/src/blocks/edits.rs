@@ -70,12 +70,17 @@ impl BlockEdits<'_> {
         true
     }
 
-    /// The length of a block is not final any more: no edit carries that it was.
+    /// Makes the last block of an open file one that is being written: no edit carries that its client told its final length, or
+    /// that it became complete by that.
     pub(crate) fn forget_commit(&mut self, id: BlockId) {
-        if let Some((slot, stored)) = self.map().find(id)
-            && stored.state == BlockState::Committed
-        {
-            self.map().set_state(slot, BlockState::UnderConstruction);
+        let Some((slot, stored)) = self.map().find(id) else { return };
+        match stored.state {
+            BlockState::Committed => self.map().set_state(slot, BlockState::UnderConstruction),
+            BlockState::Complete => {
+                self.set_under_construction(id);
+                self.blocks.expect_reopened(id);
+            }
+            BlockState::UnderConstruction | BlockState::UnderRecovery => {}
         }
     }
 

@@ -240,17 +240,31 @@ fn a_recovery_right_after_a_restart_deletes_no_block() {
 /// meanwhile: a late report completed the block with the stamp that it had before, and its replicas were corrupt.
 #[test]
 fn the_length_that_a_client_told_in_an_earlier_term_is_not_final() {
+    close_in_the_next_term(false);
+}
+
+/// Its replicas had been reported, and the client had not asked again.
+#[test]
+fn a_block_that_became_complete_in_an_earlier_term_and_not_by_an_edit_is_not_final() {
+    close_in_the_next_term(true);
+}
+
+fn close_in_the_next_term(is_complete: bool) {
     let mut world = World::new();
     let root = world.root();
     world.create_as(&root, "/f", false).unwrap();
     let located = world.add_block("/f", None).unwrap();
     let written = Block { len: 10, ..located.block() };
     assert!(!world.close("/f", Some(written)), "no replica is known");
+    if is_complete {
+        world.received(&located, written);
+        assert!(world.namespace.blocks().is_complete(written.id));
+    }
     world.namespace.become_standby();
     world.namespace.become_active(world.now);
+    assert_eq!(world.namespace.miscounted(), None);
     world.received(&located, written);
     assert!(!world.namespace.blocks().is_complete(written.id));
-    assert_eq!(world.namespace.miscounted(), None);
     assert!(world.close("/f", Some(written)), "the client says it again");
     assert_eq!(world.namespace.miscounted(), None);
     world.check_replay();

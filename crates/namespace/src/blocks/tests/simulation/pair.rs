@@ -122,9 +122,10 @@ impl Schedule {
         if is_killed {
             self.blocks = self.loaded_standby();
         } else {
-            let ids: Vec<_> = self.files.keys().copied().collect();
-            ids.into_iter()
-                .for_each(|id| self.blocks.edits(CommitKey::for_tests()).forget_commit(id));
+            let open = self.files.iter().filter(|(_, file)| !file.is_closed);
+            for id in open.map(|(id, _)| *id).collect::<Vec<_>>() {
+                self.blocks.edits(CommitKey::for_tests()).forget_commit(id);
+            }
             self.blocks.become_standby(&self.ids());
         }
         std::mem::swap(&mut self.blocks, &mut other.blocks);
