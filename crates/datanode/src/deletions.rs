@@ -24,7 +24,7 @@ pub(crate) struct Deletion {
 }
 
 impl Deletions {
-    /// Notes an order, from before anything else is heard of its NameNode.
+    /// Notes an order. The caller does so before it handles the next message of the NameNode.
     pub(crate) fn begin(self: &Arc<Self>, command: &BlockCommandProto) -> Deletion {
         let ids = command.blocks.iter().map(|block| BlockId(block.block_id as i64)).collect();
         let order = (command.block_pool_id.as_str().into(), ids);
@@ -42,7 +42,7 @@ impl Deletions {
         tokio::time::timeout(patience, orders.wait_for(BTreeMap::is_empty)).await.is_ok()
     }
 
-    /// Returns the blocks of a pool whose replicas are ordered to be deleted, and may be there still.
+    /// Returns the blocks of a pool whose replicas are ordered to be deleted and may still exist.
     pub(crate) fn ordered(&self, pool_id: &str) -> HashSet<BlockId> {
         let orders = self.0.borrow();
         let of_pool = orders.values().filter(|(pool, _)| **pool == *pool_id);

@@ -181,8 +181,8 @@ impl Core {
         if self.ha.is_active() { self.log.read().last_txid() } else { self.served.applied() }
     }
 
-    /// The last transaction that counts when NameNodes claim to be active: one that was written and not synced is lost with
-    /// this NameNode, and must not outdo the claim of its successor.
+    /// Returns the transaction id with which this NameNode claims to be active: the last durable one. A transaction that is lost
+    /// with this NameNode must not outdo the claim of its successor.
     pub(crate) fn claim_txid(&self) -> TxId {
         if self.ha.is_active() { self.log.read().synced_txid() } else { self.served.applied() }
     }

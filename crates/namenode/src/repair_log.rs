@@ -9,7 +9,7 @@ use zerohop_system::clock;
 const LINES_MAX: usize = 1000;
 const PERIOD: Duration = Duration::from_secs(60);
 
-/// What happened to blocks with corrupt replicas, one line an event.
+/// Log lines about blocks with corrupt replicas, one for each event.
 #[derive(Default)]
 pub(crate) struct RepairLines {
     lines: Vec<String>,

@@ -49,7 +49,7 @@ pub(crate) async fn recover(
     }
 }
 
-/// What the DataNodes of a block answered.
+/// The answers of the DataNodes of a block.
 #[derive(Default)]
 struct Answers {
     found: Vec<Participant>,
@@ -70,11 +70,12 @@ impl Answers {
         }
     }
 
-    /// Returns the replicas that can go on, or none if nothing was ever written.
+    /// Returns the replicas to recover, or none if nothing was ever written.
     ///
-    /// A DataNode that did not answer may hold flushed bytes. Those of a replica that is finalized, or whose writer was stopped
-    /// just now, are in every other replica of the same pipeline. A replica that waited for recovery may have lost its last
-    /// bytes with the power, and no replica at all proves nothing, so that the recovery waits for all answers then.
+    /// # Errors
+    /// Fails if a DataNode without an answer may hold flushed bytes that the found replicas lack. A finalized replica and one
+    /// whose writer was stopped just now have all flushed bytes. A replica that waited for recovery may have lost some in a
+    /// power failure.
     fn participants(self, block: &ExtendedBlock) -> Result<Vec<Participant>, String> {
         let is_whole = |p: &Participant| {
             matches!(p.info.original, ReplicaState::Finalized | ReplicaState::Rbw)

@@ -24,14 +24,14 @@ pub(crate) struct PoolService {
     pub(crate) opening: tokio::sync::Mutex<()>,
 }
 
-/// Which NameNode is active. The claim of another one counts if its transaction id is later than that of the last claim
+/// The active NameNode. The claim of a different NameNode counts if its transaction id is later than that of the last claim
 /// (`BPOfferService.updateActorStatesFromHeartbeat`).
 #[derive(Default)]
 struct Active {
     index: Option<usize>,
     /// Transaction id of the last claim that counted.
     txid: Option<u64>,
-    /// How often another NameNode became active.
+    /// Number of times that a different NameNode became active.
     term: u64,
 }
 

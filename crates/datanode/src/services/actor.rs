@@ -290,7 +290,7 @@ impl Actor {
         if now.is_none() || now == begun {
             return Ok(());
         }
-        Err(TalkError::Retry("it became active: a full report is made anew".to_owned()))
+        Err(TalkError::Retry("it became active: repeating the full report".to_owned()))
     }
 
     async fn beat_in_between(&self, schedule: &mut Schedule) -> Result<bool, TalkError> {
@@ -303,8 +303,8 @@ impl Actor {
         Ok(is_registered_again)
     }
 
-    /// Makes a full report. That may take as long as a disk that hangs; heartbeats go on meanwhile. Returns `None` if this
-    /// DataNode registered again before it was made.
+    /// Makes a full report, which may take as long as a disk hangs, and sends heartbeats meanwhile. Returns `None` if this
+    /// DataNode registered again before the report was complete.
     async fn make_between_heartbeats(
         &self,
         schedule: &mut Schedule,

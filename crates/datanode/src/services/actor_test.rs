@@ -26,14 +26,15 @@ use zerohop_wire::{ExtendedBlock, JavaException};
 /// A message of a full report: the report's id, and which of its messages it is.
 type Part = (i64, i32);
 
-/// What a NameNode does, and what it was told.
+/// The behaviour of a NameNode, and the messages that it got.
 #[derive(Default)]
 struct Script {
     is_active: bool,
-    /// It becomes active with the first message of a full report, which it answers when a heartbeat is overdue.
+    /// True if the first message of a full report makes the NameNode active. The answer comes when a heartbeat is overdue.
     becomes_active: bool,
-    /// In the answer to each message of a full report, and to each heartbeat.
+    /// Command in the answer to each message of a full report.
     report_command: Option<DatanodeCommandProto>,
+    /// Command in the answer to each heartbeat.
     heartbeat_command: Option<DatanodeCommandProto>,
     heartbeats: usize,
     parts: Vec<Part>,
@@ -113,7 +114,7 @@ impl RpcService for NameNode {
     }
 }
 
-/// A DataNode with two volumes, each in a message of its own, that talks to a NameNode.
+/// A DataNode with two volumes, each in a separate message, and its NameNode.
 struct Talk {
     test: TestNode,
     namenode: Arc<NameNode>,
@@ -146,7 +147,7 @@ impl Talk {
         TestNode::start(&["a", "b"], &settings)
     }
 
-    /// The ids of reports of which both messages have arrived, in order.
+    /// Returns the ids of the reports whose two messages have arrived, in order.
     fn complete(&self) -> Vec<i64> {
         let script = self.namenode.0.lock();
         let seconds = script.parts.iter().filter(|(_, part)| *part == 1);
@@ -167,8 +168,8 @@ fn invalidate(block: &ExtendedBlock) -> DatanodeCommandProto {
     }
 }
 
-/// What was listed before the DataNode heard of the new active NameNode may have been deleted for the other one since: the rest
-/// of the report made its storages fresh.
+/// The rest of a report made storages fresh, though its list was older than the failover: replicas in it may have been deleted by
+/// order of the previous active NameNode.
 #[test]
 fn a_split_report_in_flight_when_the_namenode_becomes_active_is_made_anew() {
     let script = Script { becomes_active: true, ..Script::default() };

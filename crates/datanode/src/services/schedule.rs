@@ -1,15 +1,15 @@
-//! What is due in the talk with a NameNode.
+//! The times of the next heartbeat and reports to a NameNode.
 
 use std::time::Duration;
 use tokio::time::Instant;
 use zerohop_system::{clock, random};
 
-/// The time between two heartbeats is at least this, however many are asked for.
+/// Least time between two heartbeats.
 const HEARTBEAT_GAP_MIN: Duration = Duration::from_millis(100);
 /// A full report that is not urgent waits for a random time of up to this for each replica in it.
 const SPREAD_PER_REPLICA: Duration = Duration::from_millis(1);
 
-/// What is due, and when.
+/// The times at which messages to a NameNode are due.
 pub(super) struct Schedule {
     last_heartbeat: Instant,
     pub(super) heartbeat: Instant,
@@ -30,24 +30,24 @@ impl Schedule {
         }
     }
 
-    /// Has a full report of so many replicas sent soon. A NameNode that became active gets one from every DataNode: they are
-    /// spread.
+    /// Brings the next full report forward by a random delay in proportion to `replicas`. Every DataNode reports to a NameNode
+    /// that became active, and the delays spread these reports.
     pub(super) fn bring_full_report_forward(&mut self, replicas: u64) {
         let delay = SPREAD_PER_REPLICA.mul_f64(replicas as f64 * random::f64());
         self.full_report = self.full_report.min(clock::runtime_now() + delay);
     }
 
-    /// A heartbeat is sent now.
+    /// Notes that a heartbeat is sent at `now`.
     pub(super) fn beats(&mut self, now: Instant, interval: Duration) {
         (self.last_heartbeat, self.heartbeat) = (now, now + interval);
     }
 
-    /// A heartbeat is wanted before its time.
+    /// Brings the next heartbeat forward.
     pub(super) fn bring_heartbeat_forward(&mut self) {
         self.heartbeat = self.heartbeat.min(self.last_heartbeat + HEARTBEAT_GAP_MIN);
     }
 
-    /// This DataNode has registered again: the NameNode wants a heartbeat and all blocks.
+    /// Makes a heartbeat and a full report due after this DataNode has registered again.
     pub(super) fn restart(&mut self) {
         self.full_report = clock::runtime_now();
         self.heartbeat = clock::runtime_now();

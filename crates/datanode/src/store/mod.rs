@@ -251,7 +251,7 @@ impl Store {
         report::storage_state(&self.volumes, pool_id)
     }
 
-    /// The replicas of a pool, by storage, for a full report; without those of blocks that `is_left_out` names.
+    /// Returns the replicas of a pool by storage, for a full report, without blocks for which `is_left_out` is true.
     pub(crate) fn block_reports(
         &self,
         pool_id: &str,

@@ -29,7 +29,7 @@ pub(super) fn storage_state(volumes: &Volumes, pool_id: Option<&str>) -> Storage
     StorageState { reports, failed_volumes, failure_summary }
 }
 
-/// The replicas of a pool, by storage, for a full report; without those of blocks that `is_left_out` names.
+/// Returns the replicas of a pool by storage, for a full report, without blocks for which `is_left_out` is true.
 pub(super) fn full_report(
     volumes: &Volumes,
     pools: &BlockPools,

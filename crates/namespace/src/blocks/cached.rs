@@ -40,7 +40,7 @@ impl Caches {
         self.by_node.remove(&node);
     }
 
-    /// Forgets what DataNodes shall lock and let go (`DatanodeManager.clearPendingCachingCommands`).
+    /// Forgets the orders to lock and release blocks (`DatanodeManager.clearPendingCachingCommands`).
     pub(super) fn forget_orders(&mut self) {
         for cache in self.by_node.values_mut() {
             cache.wanted.clear();

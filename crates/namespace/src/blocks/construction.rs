@@ -104,9 +104,9 @@ impl Construction {
 pub(super) struct Constructions {
     by_slot: HashMap<Slot, Construction>,
     completed: Vec<Completed>,
-    /// Until this instant DataNodes may write replicas that they have not reported since a failover.
+    /// End of the time after a failover in which DataNodes may write replicas that they have not reported here.
     unreported_until_ms: u64,
-    /// Until this instant an empty block counts as written: a DataNode that has not reported yet may hold flushed bytes.
+    /// End of the time in which an empty block counts as written: a DataNode that has not reported may hold flushed bytes.
     written_until_ms: u64,
 }
 
@@ -190,7 +190,7 @@ impl Constructions {
         self.unreported_until_ms = until_ms;
     }
 
-    /// Until then no empty block is taken for one that was never written.
+    /// Keeps empty blocks until `until_ms`.
     pub(super) fn keep_empty(&mut self, until_ms: u64) {
         self.written_until_ms = self.written_until_ms.max(until_ms);
     }

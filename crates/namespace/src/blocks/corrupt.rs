@@ -29,7 +29,7 @@ impl CorruptReplica {
 #[derive(Debug, Default)]
 pub(super) struct CorruptReplicas {
     blocks: HashMap<Slot, SmallVec<[CorruptReplica; 1]>>,
-    /// What the log is told of their repair.
+    /// Progress of their repair, for the log.
     pub(super) repairs: Repairs,
 }
 

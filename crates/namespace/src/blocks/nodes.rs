@@ -280,8 +280,8 @@ impl Nodes {
         self.is_standby
     }
 
-    /// Changes which NameNode orders copies and deletions: another one (`is_standby`) or this one. What is queued is
-    /// forgotten. Another one gave orders until now or will give them, which are not known here.
+    /// Sets whether this NameNode is a standby, forgets all queued orders, and makes all storages stale: the orders of the other
+    /// NameNode are unknown here.
     pub(super) fn set_standby(&mut self, is_standby: bool) {
         self.is_standby = is_standby;
         self.nodes.iter_mut().for_each(|node| node.orders.clear());
@@ -293,8 +293,8 @@ impl Nodes {
         self.storage(storage).is_some_and(|known| known.reports.is_stale())
     }
 
-    /// Has a replica of a block deleted that no file has, with one of the next heartbeats. Excess and corrupt replicas are
-    /// deleted by [`Spare::order`](super::spare::Spare::order).
+    /// Orders the deletion of a replica whose block belongs to no file, with one of the next heartbeats. Only
+    /// [`Spare::order`](super::spare::Spare::order) may order that of an excess or corrupt replica.
     pub(super) fn invalidate(&mut self, storage: StorageIdx, block: Block) {
         if self.is_standby {
             return;

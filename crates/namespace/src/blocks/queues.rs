@@ -71,7 +71,7 @@ impl Redundancy {
     }
 
     /// Forgets all copies and deletions that were decided on, and queues no block until [`Redundancy::populate`] is called
-    /// again (`BlockManager.clearQueues`). The caller has given up the copies that are on their way.
+    /// again (`BlockManager.clearQueues`). The caller has given up pending copies before.
     pub(super) fn clear(&mut self) {
         self.queues.iter_mut().for_each(RoaringBitmap::clear);
         self.cursors = [0; QUEUES];
@@ -82,17 +82,17 @@ impl Redundancy {
         (self.populating, self.scan) = (false, None);
     }
 
-    /// Notes a block of which a replica would be deleted if the storages of the others were not stale.
+    /// Notes a block that keeps a superfluous or corrupt replica because other replicas are on stale storages.
     pub(super) fn postpone(&mut self, slot: Slot) {
         self.postponed.insert(slot);
     }
 
-    /// The number of blocks that [`Redundancy::postpone`] noted and that were not looked at since.
+    /// Returns the number of blocks noted by [`Redundancy::postpone`] that were not checked since.
     pub(super) fn postponed_blocks(&self) -> u64 {
         self.postponed.len()
     }
 
-    /// A block is looked at again.
+    /// Removes a block from those noted by [`Redundancy::postpone`].
     pub(super) fn resume(&mut self, slot: Slot) {
         self.postponed.remove(slot);
     }

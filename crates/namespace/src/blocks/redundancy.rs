@@ -170,7 +170,7 @@ impl RedundancyMonitor<'_> {
             return;
         }
         // One on a stale storage may be going already, by an order of the NameNode that was active before. The blocks of a
-        // storage are looked at again when it has reported (HDFS-16420).
+        // storage are checked again after its full report (HDFS-16420).
         if live.iter().any(|storage| nodes.is_stale(*storage)) {
             redundancy.postpone(slot);
             live.retain(|storage| !nodes.is_stale(*storage));

@@ -32,18 +32,18 @@ pub struct RepairEvent {
     pub block: Block,
     /// The file that the block belongs to.
     pub file: InodeId,
-    /// What happened.
+    /// The step.
     pub step: RepairStep,
 }
 
-/// What happened to a block with a corrupt replica.
+/// A step of a repair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RepairStep {
     /// A replica was found to be corrupt.
     Found {
-        /// Where it is.
+        /// The storage with the corrupt replica.
         at: StorageName,
-        /// What is wrong.
+        /// Reason that the replica counts as corrupt.
         reason: CorruptReason,
         /// Good replicas that are left.
         good: u32,
@@ -52,12 +52,12 @@ pub enum RepairStep {
     CopyOrdered {
         /// `ip:port` of the DataNode that sends it.
         source: String,
-        /// Where copies go.
+        /// Targets of the copies.
         targets: Vec<StorageName>,
     },
     /// The block has as many good replicas as it should, and none is corrupt.
     Repaired {
-        /// Where the corrupt replica was.
+        /// The storage that had the corrupt replica.
         at: StorageName,
         /// Good replicas.
         good: u32,

@@ -1,4 +1,4 @@
-//! What the log is told of corrupt replicas: each is found, its block is copied, and the block is whole again.
+//! The steps of the repair of corrupt replicas, for the log: a replica is found, its block is copied, the block is whole.
 
 use super::map::Slot;
 use super::types::{BlockState, CorruptReason, NodeIdx, StorageIdx, Storages, StoredBlock};
@@ -24,7 +24,7 @@ struct Repair {
     is_copied: bool,
 }
 
-/// A step of the repair of a block.
+/// A step of the repair of a block, with the block.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) block: Block,
@@ -32,7 +32,7 @@ pub(super) struct Event {
     pub(super) step: Step,
 }
 
-/// What happened.
+/// A step of a repair.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Found(Found, u32),
@@ -40,7 +40,7 @@ pub(super) enum Step {
     Repaired(Found, u32),
 }
 
-/// The blocks under repair, and the events of which the log has not been told.
+/// The blocks under repair, and the events that were not logged yet.
 #[derive(Debug, Default)]
 pub(super) struct Repairs {
     by_slot: HashMap<Slot, Repair>,
@@ -57,7 +57,7 @@ impl Repairs {
         }
     }
 
-    /// Notes a corrupt replica; `good` replicas are left. One that is noted already is not noted again.
+    /// Notes a corrupt replica of a complete block that has `good` good replicas, unless the replica is noted already.
     pub(super) fn found(&mut self, slot: Slot, stored: &StoredBlock, found: Found, good: u32) {
         let repair = self.by_slot.entry(slot).or_default();
         let is_known = repair.found.iter().any(|known| known.node == found.node);
@@ -87,12 +87,12 @@ impl Repairs {
         repair.found.into_iter().for_each(|found| self.note(stored, Step::Repaired(found, good)));
     }
 
-    /// Whether a block is under repair.
+    /// Returns `true` if a block is under repair.
     pub(super) fn is_under_repair(&self, slot: Slot) -> bool {
         self.by_slot.contains_key(&slot)
     }
 
-    /// The block was removed.
+    /// Forgets a block that was removed.
     pub(super) fn forget(&mut self, slot: Slot) {
         self.by_slot.remove(&slot);
     }

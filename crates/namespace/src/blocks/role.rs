@@ -1,4 +1,4 @@
-//! What is forgotten when this NameNode becomes the active one or a standby.
+//! The change of this NameNode from standby to active and back, which forgets decisions.
 
 use super::cached::Caches;
 use super::construction::Constructions;
@@ -17,7 +17,7 @@ pub(super) struct RoleChange<'a> {
 }
 
 impl RoleChange<'_> {
-    /// Another NameNode decides from here on (`FSNamesystem.stopActiveServices`). `ids` are the counters after the last edit.
+    /// Makes this NameNode a standby (`FSNamesystem.stopActiveServices`). `ids` are the counters after the last edit.
     pub(super) fn hand_over(&mut self, ids: &Ids) {
         self.forget_decisions();
         self.replicas.nodes.set_standby(true);
@@ -25,11 +25,11 @@ impl RoleChange<'_> {
         self.replicas.safe_mode.metadata_reached(ids.stamp);
     }
 
-    /// This NameNode decides from here on; another one did until now (`FSNamesystem.startActiveServices`).
+    /// Makes this NameNode the active one (`FSNamesystem.startActiveServices`).
     pub(super) fn take_over(&mut self) {
         self.forget_decisions();
         self.replicas.nodes.set_standby(false);
-        // A report that is on its way may have been begun when the other NameNode still gave orders.
+        // DataNodes may have begun reports while the other NameNode still gave orders.
         self.report_leases.revoke();
         // What is newer than all edits was never acknowledged: its edit was lost with the NameNode that was active before.
         self.replicas.safe_mode.expect_newer_blocks();
@@ -39,7 +39,7 @@ impl RoleChange<'_> {
         self.replicas.redundancy.rounds.expect_work(self.replicas.now.mono_ms);
     }
 
-    /// Forgets copies, deletions, recoveries, and what DataNodes shall hold in memory, as far as they were decided on
+    /// Forgets the copies, deletions, recoveries and orders to cache that this NameNode decided on
     /// (`BlockManager.clearQueues`).
     fn forget_decisions(&mut self) {
         let pending = self.replicas.redundancy.all_pending();

@@ -40,8 +40,8 @@ impl Spare {
         is_spare.then(|| Self { storage, block: reported.unwrap_or(entry.block()) })
     }
 
-    /// Checks a replica that a pipeline or a recovery went on without, and that has an older `stamp` than its block: the least
-    /// number of reliable replicas must remain.
+    /// Checks a replica that a pipeline or a recovery left behind under an older generation stamp: the least number of reliable
+    /// replicas must remain.
     pub(super) fn left_behind(
         view: Replicas<'_>,
         slot: Slot,
@@ -54,15 +54,15 @@ impl Spare {
         is_spare.then_some(Self { storage, block: stale })
     }
 
-    /// Has the replica deleted with one of the next heartbeats of its DataNode.
+    /// Orders the deletion of the replica with one of the next heartbeats of its DataNode.
     pub(super) fn order(self, nodes: &mut Nodes) {
         nodes.invalidate(self.storage, self.block);
     }
 }
 
 impl Replicas<'_> {
-    /// The replicas of a block on which the deletion of another one may rely: live, with the block's stamp and length, on
-    /// DataNodes in service, and on storages that have reported since this NameNode became active.
+    /// Returns the replicas of a block on which the deletion of a different replica may rely. They are live, have the block's
+    /// stamp and length, and are on DataNodes in service and on storages that have reported since this NameNode became active.
     pub(super) fn reliable(self, slot: Slot) -> Storages {
         let mut storages = self.live(slot);
         storages.retain(|storage| {

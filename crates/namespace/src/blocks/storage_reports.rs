@@ -6,8 +6,8 @@ use super::unknown::UnknownReplicas;
 use roaring::RoaringBitmap;
 use zerohop_wire::Block;
 
-/// The freshness of what is known about a storage's replicas. At the start and after a failover the NameNode that was active
-/// before may have ordered deletions that this one does not know of (`DatanodeStorageInfo.blockContentsStale`).
+/// The freshness of a storage's list of replicas. At the start and after a failover, the previous active NameNode may have
+/// ordered deletions that are unknown here (`DatanodeStorageInfo.blockContentsStale`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Staleness {
     /// The storage has reported all its replicas since this NameNode became active.
@@ -15,8 +15,8 @@ enum Staleness {
     /// This NameNode heard nothing of the storage's DataNode since it became active.
     #[default]
     Stale,
-    /// The DataNode has sent a heartbeat to this active NameNode: it carries out no orders of the other NameNode any more, and
-    /// a report that it begins from now on tells which replicas stay.
+    /// The DataNode has sent a heartbeat to this active NameNode. It no longer carries out orders of the other NameNode, so that
+    /// its next report lists replicas that stay.
     Heard,
 }
 

@@ -37,8 +37,8 @@ impl UnderConstruction<'_> {
         self.keep_empty(now_ms);
     }
 
-    /// DataNodes can report from now on. Until each of them had `dfs.namenode.stale.datanode.interval` twice over for that, no
-    /// block is removed because it seems to be empty.
+    /// Keeps blocks that seem to be empty until DataNodes had `dfs.namenode.stale.datanode.interval` twice over to report, from
+    /// `now_ms` on.
     pub(super) fn keep_empty(&mut self, now_ms: u64) {
         let patience_ms = self.replicas.params.stale_interval_ms.saturating_mul(2);
         self.constructions.keep_empty(now_ms.saturating_add(patience_ms));

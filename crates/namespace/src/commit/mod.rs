@@ -110,7 +110,7 @@ impl DurableState {
     }
 
     /// Forgets [`DurableState::finish_last_block`]: another NameNode does not know of it, and may recover the block meanwhile. The
-    /// client says it again.
+    /// client repeats the call.
     pub(crate) fn forget_last_commit(&mut self, slot: Slot) {
         let Some(last) = self.files().last_block(slot) else { return };
         self.file_edits().blocks().change_last_block(slot, |blocks| blocks.forget_commit(last));

@@ -195,7 +195,7 @@ fn recover_lease_right_after_a_restart_keeps_a_block_that_no_datanode_has_report
     world.check_replay();
 }
 
-/// What nobody reports for a minute was never written.
+/// A block without a reported replica after a minute was never written.
 #[test]
 fn an_empty_block_is_removed_when_datanodes_had_time_to_report_after_a_restart() {
     let mut world = World::new();
@@ -236,14 +236,14 @@ fn a_recovery_right_after_a_restart_deletes_no_block() {
     assert!(world.namespace.view(&root).is_file_closed("/f").unwrap());
 }
 
-/// Its client had told the length of the last block to this NameNode, which no edit carries. Another one ordered a recovery of it
-/// meanwhile: a late report completed the block with the stamp that it had before, and its replicas were corrupt.
+/// No edit carries that a client told the length of the last block. A different NameNode recovered the block in between, a late
+/// report completed it here under its old stamp, and its replicas were corrupt.
 #[test]
 fn the_length_that_a_client_told_in_an_earlier_term_is_not_final() {
     close_in_the_next_term(false);
 }
 
-/// Its replicas had been reported, and the client had not asked again.
+/// The replicas had been reported, and the client had not repeated its call.
 #[test]
 fn a_block_that_became_complete_in_an_earlier_term_and_not_by_an_edit_is_not_final() {
     close_in_the_next_term(true);

@@ -107,7 +107,7 @@ impl World {
             .unwrap();
     }
 
-    /// One DataNode says that it has a replica of a block that is being written.
+    /// Reports a replica that is being written, from one DataNode.
     pub fn report_written(&mut self, block: Block) {
         let storage = ("DS-1".into(), StorageType::Disk);
         self.namespace
@@ -121,13 +121,13 @@ impl World {
         self.now = Now { wall_ms: self.now.wall_ms + ms, mono_ms: self.now.mono_ms + ms };
     }
 
-    /// Time passes, and the NameNode notices.
+    /// Lets time pass, and the NameNode do its periodic work.
     pub fn tick_ms(&mut self, ms: u64) {
         self.pass_ms(ms);
         self.namespace.blocks_mut().tick(self.now, &|_| 0);
     }
 
-    /// Safe mode of the start ends.
+    /// Lets time pass until safe mode of the start ends.
     pub fn end_safe_mode(&mut self) {
         while self.namespace.blocks().safe_mode().is_starting() {
             self.tick_ms(1_000);

@@ -1,4 +1,4 @@
-//! What a NameNode that becomes active again relies on, while some DataNodes are cut off from it.
+//! A NameNode that becomes active again while some DataNodes are cut off from it.
 
 use super::*;
 use crate::ids::Ids;
@@ -7,14 +7,14 @@ fn ids() -> Ids {
     Ids { block: BlockId(9), stamp: GenerationStamp(1002), ..Ids::default() }
 }
 
-/// Another NameNode is active for a while, and this one again.
+/// Makes this NameNode a standby for a second, and active again.
 fn fail_over_and_back(cluster: &mut Cluster) {
     cluster.blocks.become_standby(&ids());
     cluster.pass(1_000);
     cluster.blocks.become_active();
 }
 
-/// Blocks that DataNodes are told to delete now, with the DataNode of each.
+/// Returns the blocks that `nodes` are ordered to delete, each with its DataNode.
 fn deletions(cluster: &mut Cluster, nodes: &[usize]) -> Vec<(usize, Block)> {
     while cluster.blocks.continue_walks() {}
     cluster.pass(0);
@@ -28,8 +28,8 @@ fn deletions(cluster: &mut Cluster, nodes: &[usize]) -> Vec<(usize, Block)> {
     found
 }
 
-/// One replica is wanted and two are there. This NameNode has marked the first as excess and fails over; the other NameNode
-/// has the second deleted, whose DataNode is cut off from this one. It becomes active again: the first is the last.
+/// Creates a block of replication 1 with two replicas, and fails over and back. This NameNode had marked the first replica
+/// as excess. The other NameNode had the second one deleted, whose DataNode is cut off from this NameNode.
 fn last_replica_on_a_pair() -> (Cluster, Block) {
     // Before the DataNode that is cut off counts as dead.
     let excess_timeout_ms = 60_000;
@@ -58,7 +58,7 @@ fn an_excess_mark_does_not_survive_a_failover_and_back() {
     assert_eq!(cluster.blocks.stats().postponed, 1);
 }
 
-/// A DataNode that started anew got the order of the first term again.
+/// A DataNode that restarted got the order of the first term again.
 #[test]
 fn a_first_report_after_a_failover_renews_no_order_of_an_earlier_term() {
     let (mut cluster, block) = last_replica_on_a_pair();
@@ -67,7 +67,7 @@ fn a_first_report_after_a_failover_renews_no_order_of_an_earlier_term() {
     assert_eq!(deletions(&mut cluster, &[0]), []);
 }
 
-/// What is superfluous is deleted as soon as the DataNode that was cut off has reported.
+/// The report of the DataNode that was cut off makes the other replica superfluous.
 #[test]
 fn an_excess_replica_is_deleted_when_all_its_datanodes_have_reported_to_the_new_active_namenode() {
     let (mut cluster, block) = last_replica_on_a_pair();
@@ -80,7 +80,7 @@ fn an_excess_replica_is_deleted_when_all_its_datanodes_have_reported_to_the_new_
     assert_eq!(cluster.blocks.stats().postponed, 0);
 }
 
-/// Its repair had been ordered in an earlier term, so that the block seemed to have enough replicas.
+/// A block whose copy was ordered in an earlier term seemed to have enough replicas.
 #[test]
 fn copies_of_an_earlier_term_do_not_count() {
     let mut cluster = Cluster::new(&["/a", "/a", "/a"]);
@@ -97,7 +97,7 @@ fn copies_of_an_earlier_term_do_not_count() {
     assert_eq!(cluster.blocks.lookup().replica_counts(block.id).pending, 1);
 }
 
-/// The good ones were on storages of which nothing was known since the failover: the other NameNode had deleted them.
+/// The other NameNode may have deleted the good replicas: their storages had not reported since the failover.
 #[test]
 fn a_corrupt_replica_is_kept_while_the_good_ones_are_on_stale_storages() {
     let mut cluster = Cluster::new(&["/a", "/a", "/a"]);
@@ -197,8 +197,8 @@ fn orders_of_an_earlier_term_to_lock_blocks_in_memory_are_forgotten() {
     assert!(cluster.beat(0).is_empty());
 }
 
-/// A pipeline went on without a DataNode, whose stale replica is deleted when the block is complete: not while nothing is known
-/// of the good ones since the failover.
+/// The stale replica of a DataNode that a pipeline excluded was deleted when the block was complete, though the storages of the good
+/// replicas had not reported since the failover.
 #[test]
 fn a_replica_that_a_pipeline_left_behind_is_kept_while_the_good_ones_are_on_stale_storages() {
     let mut cluster = Cluster::new(&["/a", "/a"]);

@@ -48,7 +48,7 @@ impl Cluster {
         cluster.blocks.start(cluster.now, LAST_STAMP);
         for (index, rack) in racks.iter().enumerate() {
             cluster.join(index, rack);
-            // It has reported once, so that its replicas can be relied on, and starts anew.
+            // A full report makes its storage fresh; after a restart its next report is a first one.
             let storage = (&storage(index), StorageType::Disk);
             cluster.blocks.full_report(&format!("uuid-{index}"), storage, Vec::new()).unwrap();
             cluster.join(index, rack);

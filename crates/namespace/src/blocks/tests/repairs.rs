@@ -1,4 +1,4 @@
-//! What the log is told of corrupt replicas.
+//! Log events of corrupt replicas.
 
 use super::*;
 

@@ -35,7 +35,7 @@ impl Schedule {
         }
     }
 
-    /// A DataNode learns from an answer which NameNode is active, and owes a new one a report.
+    /// Handles the HA state in an answer: a NameNode that became active is owed a full report.
     fn hear(&mut self, node: usize, from: usize) {
         let (term, is_active) = (self.term, from == self.active);
         let known = &mut self.nodes[node];
@@ -69,7 +69,7 @@ impl Schedule {
         }
     }
 
-    /// False if the NameNode does not know the DataNode: it will ask it to register.
+    /// Sends an incremental report. Returns `false` if the NameNode does not know the DataNode.
     fn send_events(&mut self, node: usize, to: usize) -> bool {
         let (name, storage) = (uuid(node), storage(node));
         let events: Vec<_> = self.nodes[node].links[to].events.drain(..).collect();
@@ -85,7 +85,7 @@ impl Schedule {
         self.namenode(to).block_reports().incremental_report(&name, storage, events).is_ok()
     }
 
-    /// Lists what a DataNode has. What it shall delete does not count as there, also if a NameNode before this one said so.
+    /// Begins a full report with a list of all replicas, after the deletions that either NameNode ordered.
     fn begin_report(&mut self, node: usize, to: usize) {
         let orders = std::mem::take(&mut self.nodes[node].orders);
         for order in orders {
@@ -111,7 +111,7 @@ impl Schedule {
         self.note(format!("*** dn{node} begins to report all to nn{to}"));
     }
 
-    /// The NameNode takes in a part of a report; one that it refuses is owed again.
+    /// Delivers a part of a full report. A report that the NameNode refuses is owed again.
     fn deliver(&mut self, node: usize, to: usize, max: usize) {
         let Some(report) = self.nodes[node].links[to].report.take() else { return };
         let is_taken = self.take_part(node, to, report, max);

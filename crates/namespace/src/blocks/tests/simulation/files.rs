@@ -240,8 +240,8 @@ impl Schedule {
         self.log(Edit::Remove(id));
     }
 
-    /// The NameNode takes a block for one that was never written. A DataNode that has told all must not hold bytes of it, nor
-    /// any one that had no time to do so.
+    /// Removes a block that the NameNode takes for empty. Fails if a DataNode that has reported everything, or had no time to,
+    /// holds bytes of it.
     fn remove_empty(&mut self, id: BlockId) {
         let had_time = self.now.mono_ms >= self.active_since_ms + 60_000;
         let file = &self.files[&id];

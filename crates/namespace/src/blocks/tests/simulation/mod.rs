@@ -63,14 +63,14 @@ struct Node {
     life: u64,
     disk: BTreeMap<BlockId, Replica>,
     orders: VecDeque<Command>,
-    /// What it has to do with each NameNode.
+    /// The links to the NameNodes.
     links: Vec<Link>,
     /// The NameNode that it takes for the active one, and since which change.
     obeys: Option<usize>,
     term: u64,
 }
 
-/// What a DataNode has to do with one NameNode.
+/// The link of a DataNode to one NameNode.
 #[derive(Default)]
 struct Link {
     is_cut: bool,
@@ -82,11 +82,11 @@ struct Link {
     report: Option<Report>,
 }
 
-/// A full report on its way.
+/// A full report in flight.
 struct Report {
     lease: u64,
     replicas: Vec<ReportedReplica>,
-    /// As the NameNode takes it in.
+    /// State of the report in the NameNode, after its first part.
     taken: Option<FullReport>,
 }
 
@@ -97,7 +97,7 @@ impl Node {
         Self { is_up: true, life: 0, disk, orders, links, obeys: None, term: 0 }
     }
 
-    /// Something happened to a replica, of which each NameNode will be told.
+    /// Queues an event about a replica for each NameNode.
     fn tell(&mut self, event: ReplicaEvent) {
         self.links.iter_mut().for_each(|link| link.events.push_back(event));
     }
@@ -121,7 +121,7 @@ struct Schedule {
     seed: u64,
     rng: Rng,
     now: Now,
-    /// Of the active NameNode.
+    /// The block manager of the active NameNode.
     blocks: BlockManager,
     active: usize,
     /// Counts the changes of the active NameNode.
@@ -267,7 +267,7 @@ impl Schedule {
         }
     }
 
-    /// What is left is what edits hold: DataNodes register and report again. Of a pair the other one takes over.
+    /// Kills the NameNode, which loses all that no edit carries. In a pair the standby takes over.
     fn restart_namenode(&mut self) {
         if self.standby.is_some() {
             return self.take_over(true);
@@ -277,7 +277,7 @@ impl Schedule {
         self.active_since_ms = self.now.mono_ms;
     }
 
-    /// A NameNode that has read the edits and just started.
+    /// Creates the block manager of a NameNode that has read the edits and just started.
     fn loaded(&self) -> BlockManager {
         let mut blocks = manager(self.seed);
         for file in self.files.values() {

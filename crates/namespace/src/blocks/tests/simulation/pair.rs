@@ -53,7 +53,7 @@ impl Edit {
     }
 }
 
-/// The standby, and the edits that it has not applied, each with the counters behind it.
+/// The standby, and the edits that it has not applied, each with the counters after it.
 pub(super) struct Standby {
     pub(super) blocks: BlockManager,
     edits: VecDeque<(Edit, Ids)>,
@@ -79,14 +79,14 @@ impl Schedule {
         Ids { block, stamp, ..Ids::default() }
     }
 
-    /// A standby that has read the edits and just started.
+    /// Creates the block manager of a standby that has read the edits and just started.
     pub(super) fn loaded_standby(&self) -> BlockManager {
         let mut blocks = self.loaded();
         blocks.become_standby(&self.ids());
         blocks
     }
 
-    /// The NameNode at the other end of a link.
+    /// Returns the block manager of the NameNode with this number.
     pub(super) fn namenode(&mut self, link: usize) -> &mut BlockManager {
         match &mut self.standby {
             Some(standby) if link != self.active => &mut standby.blocks,
@@ -115,7 +115,7 @@ impl Schedule {
         self.take_over(is_killed);
     }
 
-    /// The standby becomes active; the other one is a standby from here on, or has been killed and starts anew as one.
+    /// Makes the standby active. The previous active NameNode becomes a standby, after a restart if it is killed.
     pub(super) fn take_over(&mut self, is_killed: bool) {
         let Some(mut other) = self.standby.take() else { return };
         other.apply(usize::MAX);
@@ -141,7 +141,7 @@ impl Schedule {
         self.settle();
     }
 
-    /// A DataNode is cut off from one NameNode, or not any more.
+    /// Cuts a DataNode off from one NameNode, or connects it again.
     pub(super) fn change_link(&mut self, node: usize) {
         let at = self.rng.usize(0..2);
         let link = &mut self.nodes[node].links[at];
@@ -150,7 +150,7 @@ impl Schedule {
         self.note(format!("*** dn{node} is cut off from nn{at}: {is_cut}"));
     }
 
-    /// All links are whole.
+    /// Connects all DataNodes to all NameNodes.
     pub(super) fn heal(&mut self) {
         for node in &mut self.nodes {
             node.links.iter_mut().for_each(|link| link.is_cut = false);
