@@ -1,5 +1,6 @@
 """Signals, fork(), threads, and the interpreter's end."""
 
+import fcntl
 import os
 import signal
 import socket
@@ -227,3 +228,26 @@ def test_only_python_is_needed(fs, large, content):
     command = [sys.executable, "-I", "-S", "-c", script, where, large, os.environ["HADOOP_CONF_DIR"]]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, env={})
     assert done.stdout == f"{len(content)}\n", done.stderr
+
+
+def test_connect_finds_the_running_cluster(fs, run_python, tmp_path, monkeypatch):
+    """``zerohop fs`` found the cluster of ``zerohop up`` and ``connect()`` did not: no file system was configured."""
+
+    def announce(number, conf):
+        """What ``zerohop up`` leaves in its runtime directory: a locked file with the path of its configuration."""
+        file = open(tmp_path / str(number), "w")
+        file.write(conf)
+        file.flush()
+        fcntl.flock(file, fcntl.LOCK_EX)
+        return file
+
+    tmp_path.chmod(0o700)
+    conf = os.environ["HADOOP_CONF_DIR"]
+    monkeypatch.delenv("HADOOP_CONF_DIR")
+    monkeypatch.setenv("ZEROHOP_RUNTIME_DIR", str(tmp_path))
+    script = "import zerohop; fs = zerohop.connect(); print(fs.uri, fs.exists('/'))"
+    with announce(1, conf):
+        assert run_python(script).stdout == f"{fs.uri} True\n"
+        with announce(2, "/elsewhere"):
+            said = run_python(script, code=1).stderr
+            assert "2 clusters" in said and f"HADOOP_CONF_DIR={conf}" in said

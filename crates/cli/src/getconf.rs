@@ -1,12 +1,12 @@
 //! `getconf`: what the configuration says, and where it says so.
 
 use serde_json::json;
-use zerohop_conf::{Conf, Key, Source, closest, keys, replaced_by};
+use zerohop_conf::{Conf, Key, Source, closest, keys, replaced_by, running};
 
 use crate::failure::{EXIT_USAGE, Failure, Outcome, complain};
 use crate::fs::Location;
 use crate::namenodes::{NameNode, configured};
-use crate::settings::Settings;
+use crate::settings::{Settings, check_named};
 use crate::wording;
 
 pub const USAGE: &str = "getconf reads the configuration files.
@@ -35,10 +35,6 @@ const OPTIONS: [&str; 9] = [
 ];
 
 pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
-    let conf = match settings.load() {
-        Ok(conf) => conf,
-        Err(failure) => return complain("getconf", &failure),
-    };
     let as_json = crate::fs::pop_flag("--json", &mut words);
     let verbose =
         crate::fs::pop_flag("-v", &mut words) || crate::fs::pop_flag("--verbose", &mut words);
@@ -47,11 +43,15 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
         return EXIT_USAGE;
     };
     let what = what.to_ascii_lowercase();
+    if matches!(what.as_str(), "-h" | "-help" | "--help") {
+        sayln!("{USAGE}");
+        return 0;
+    }
+    let conf = match load(&settings) {
+        Ok(conf) => conf,
+        Err(failure) => return complain("getconf", &failure),
+    };
     let answer = match (what.as_str(), rest) {
-        ("-h" | "-help" | "--help", _) => {
-            sayln!("{USAGE}");
-            return 0;
-        }
         ("-confkey", [name]) => value(&conf, name, verbose, as_json),
         ("-confkey", _) => Err(Failure::io("usage: -confKey [key]")),
         (_, [extra, ..]) => Err(Failure::io(format!("Did not expect argument: {extra}"))),
@@ -91,6 +91,17 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
             }
             EXIT_USAGE
         }
+    }
+}
+
+/// Loads the configuration. If nothing names a cluster, that of the only running `zerohop up` is meant; without one,
+/// Hadoop's defaults are.
+fn load(settings: &Settings) -> Outcome<Conf> {
+    let conf = settings.load_for_cluster()?;
+    match check_named(&conf) {
+        Ok(()) => Ok(conf),
+        Err(_) if running::clusters().is_empty() => settings.load(),
+        Err(failure) => Err(failure),
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use zerohop_conf::{Conf, keys};
+use zerohop_conf::{Conf, keys, running};
 
 use crate::failure::{Failure, Outcome};
-use crate::running;
+
+/// The default file system of a configuration that names no cluster. It is never connected to.
+const UNNAMED: &str = "unnamed-cluster:///";
 
 /// What the command line says about the configuration.
 #[derive(Debug, Default, Clone)]
@@ -66,6 +68,17 @@ impl Settings {
         }
     }
 
+    /// Takes `--config DIR` off the end of the arguments, where people append it to a command that found no cluster. No
+    /// command has such words of its own.
+    pub fn take_from_end(&mut self, args: &mut Vec<String>) {
+        if let [.., before, _] = args.as_slice()
+            && before == "--config"
+        {
+            self.directory = args.pop().map(PathBuf::from);
+            args.pop();
+        }
+    }
+
     fn define(&mut self, pair: &str) -> Outcome {
         let (name, value) = pair.split_once('=').ok_or_else(|| {
             Failure::usage(format!(
@@ -86,7 +99,7 @@ impl Settings {
     }
 
     /// As [`Self::load`]; where nothing names a cluster, the one that this user's `zerohop up` runs on
-    /// this machine. Without exactly one such, the default file system is [`running::UNNAMED`].
+    /// this machine. Without exactly one such, the default file system is one that [`check_named`] refuses.
     pub fn load_for_cluster(&self) -> Outcome<Conf> {
         let mut conf = self.load()?;
         let is_named = conf.directory().is_some() || conf.is_set(keys::FS_DEFAULTFS.name);
@@ -96,7 +109,7 @@ impl Settings {
         match running::clusters().as_slice() {
             [cluster] => self.apply(Conf::load(cluster)?),
             _ => {
-                conf.set(keys::FS_DEFAULTFS.name, running::UNNAMED);
+                conf.set(keys::FS_DEFAULTFS.name, UNNAMED);
                 Ok(conf)
             }
         }
@@ -114,6 +127,31 @@ impl Settings {
     }
 }
 
+/// Fails if a configuration of [`Settings::load_for_cluster`] names no cluster: none runs, or more than one could be meant.
+pub fn check_named(conf: &Conf) -> Outcome {
+    match conf.get_raw(keys::FS_DEFAULTFS.name).as_deref() {
+        Some(UNNAMED) => Err(unnamed(&running::clusters())),
+        _ => Ok(()),
+    }
+}
+
+fn unnamed(clusters: &[PathBuf]) -> Failure {
+    if clusters.is_empty() {
+        return Failure::io(
+            "no cluster is named and no `zerohop up' of yours is running; start one, or set HADOOP_CONF_DIR, or write \
+             --config DIR or -fs hdfs://HOST:PORT before the command: zerohop --config DIR fs -ls / (-fs file:/// is \
+             the local disk)",
+        );
+    }
+    let lines: Vec<String> =
+        clusters.iter().map(|conf| format!("zerohop --config {} ...", conf.display())).collect();
+    Failure::io(format!(
+        "{} clusters of yours are running; choose one before the command:\n  {}",
+        clusters.len(),
+        lines.join("\n  ")
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -127,6 +165,22 @@ mod tests {
         assert_eq!(args, ["--format", "-force"]);
         assert_eq!(settings.directory, Some(PathBuf::from("/c")));
         assert_eq!(settings.values, [("a".to_owned(), "1".to_owned())]);
+    }
+
+    /// "choose one: --config DIR" was appended to a command, and taken for two paths.
+    #[test]
+    fn a_directory_appended_to_a_command_is_no_path() {
+        let words = "fs -ls / --config /c";
+        let mut args: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        let mut settings = Settings::default();
+        settings.take_from_end(&mut args);
+        assert_eq!(args, ["fs", "-ls", "/"]);
+        assert_eq!(settings.directory, Some(PathBuf::from("/c")));
+        settings.take_from_end(&mut args);
+        assert_eq!(args, ["fs", "-ls", "/"]);
+        let listed = [PathBuf::from("/a"), PathBuf::from("/b")];
+        let text = unnamed(&listed).text;
+        assert!(text.contains("\n  zerohop --config /a ...\n  zerohop --config /b ..."), "{text}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use tokio::process::{Child, Command};
 use zerohop_client::User;
 use zerohop_client::blocking::FileSystem;
+use zerohop_conf::running::Announcement;
 
 use crate::cluster::{Addresses, Cluster, Plan, names_a_place};
 use crate::daemon;
@@ -18,7 +19,6 @@ use crate::failure::{Failure, Outcome, complain};
 use crate::ha::up::{HaCluster, HaPlan};
 use crate::log;
 use crate::rest::Rest;
-use crate::running::Announcement;
 use crate::say::mention;
 use crate::settings::Settings;
 use crate::stop::{Cause, Stop};

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use support::{BINARY, Signal, Up, run, send, until, wait, zerohop};
+use support::{BINARY, Signal, Up, run, send, until, wait, without_clusters, zerohop};
 
 fn exec(command: &str) -> (i32, String, String) {
     run(&mut zerohop(&["up", "--port", "0", "--http-port", "0", "--exec", command]))
@@ -246,7 +246,7 @@ fn what_cannot_work_says_so_in_one_line() {
 
 #[test]
 fn getconf_knows_all_of_hadoops_defaults() {
-    let value = |key: &str| run(&mut zerohop(&["getconf", "-confKey", key]));
+    let value = |key: &str| run(&mut without_clusters(&["getconf", "-confKey", key]));
     assert_eq!(value("dfs.blocksize").1, "134217728\n");
     assert_eq!(value("dfs.block.size").1, "134217728\n");
     assert_eq!(value("hadoop.security.group.mapping.ldap.ssl").1, "false\n");

@@ -226,13 +226,43 @@ fn fs_without_a_configuration_means_the_running_cluster_and_never_the_local_disk
     let (code, out, err) = run(&mut in_runtime(&["dfsadmin", "-safemode", "get"]));
     assert!(code == 0 && out.contains("OFF"), "{out} {err}");
 
+    // Every command finds it, not only those for files.
+    let (code, uri, err) = run(&mut in_runtime(&["getconf", "-confKey", "fs.defaultFS"]));
+    assert!(code == 0 && uri.starts_with("hdfs://127.0.0.1:"), "{uri} {err}");
+    let (code, _, err) = run(&mut in_runtime(&["haadmin", "-getAllServiceState"]));
+    assert!(code == 255 && err.starts_with("Failed to get service IDs"), "{code} {err}");
+    let words = ["bench", "dfsio", "-write", "-nrFiles", "1", "-size", "1MB", "-resFile"];
+    let mut bench = in_runtime(&words);
+    let (code, _, err) = run(bench.arg(directory.path().join("results")));
+    assert!(code == 0 && err.contains(&format!("measuring {}", uri.trim())), "{err}");
+    let (code, out, _) = run(&mut in_runtime(&["fs", "-ls", "/benchmarks/TestDFSIO/io_data"]));
+    assert!(code == 0 && out.contains("test_io_0"), "{out}");
+
     let (mut second, _second_lines, _) = start("two");
-    let (code, _, err) = run(&mut in_runtime(&["fs", "-ls", "/"]));
-    assert!(code != 0 && err.contains("2 clusters") && err.contains("two/conf"), "{err}");
+    for words in [
+        &["fs", "-ls", "/"][..],
+        &["getconf", "-confKey", "fs.defaultFS"],
+        &["haadmin", "-getAllServiceState"],
+        &["bench", "dfsio", "-write"],
+    ] {
+        let (code, _, err) = run(&mut in_runtime(words));
+        assert!(code != 0 && err.contains("2 clusters"), "{words:?}: {err}");
+        let line = format!("zerohop --config {}/conf ...", directory.path().join("two").display());
+        assert!(err.contains(&line), "{words:?}: {err}");
+    }
+    // It works where people append it, too.
+    let two = directory.path().join("two/conf");
+    let words = ["fs", "-ls", "-d", "/", "--config", two.to_str().unwrap()];
+    let (code, out, err) = run(&mut in_runtime(&words));
+    assert!(code == 0 && out.ends_with(" /\n"), "{out} {err}");
     for up in [&mut up, &mut second] {
         send(up, Signal::TERM);
         assert_eq!(wait(up), 0);
     }
-    let (code, _, err) = run(&mut in_runtime(&["fs", "-ls", "/"]));
-    assert!(code != 0 && err.contains("no cluster is named"), "{err}");
+    for words in [&["fs", "-ls", "/"][..], &["haadmin", "-getAllServiceState"]] {
+        let (code, _, err) = run(&mut in_runtime(words));
+        assert!(code != 0 && err.contains("no cluster is named"), "{words:?}: {err}");
+    }
+    let (code, out, err) = run(&mut in_runtime(&["getconf", "-confKey", "fs.defaultFS"]));
+    assert_eq!((code, out.as_str()), (0, "file:///\n"), "{err}");
 }

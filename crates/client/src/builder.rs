@@ -1,10 +1,10 @@
 //! How a client is made: for which file system, with which configuration, as which user.
 
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use parking_lot::Mutex;
 use std::collections::HashSet;
-use std::path::PathBuf;
-use zerohop_conf::{Conf, ineffective_keys};
+use std::path::{Path, PathBuf};
+use zerohop_conf::{Conf, ineffective_keys, keys, running};
 use zerohop_system::process::PerProcess;
 use zerohop_transport::login::User;
 
@@ -51,7 +51,8 @@ impl Builder {
     }
 
     /// The directory of core-site.xml and hdfs-site.xml. Otherwise HADOOP_CONF_DIR names it, or
-    /// HADOOP_HOME does; where neither is set, Hadoop's defaults count.
+    /// HADOOP_HOME does. If neither is set and nothing else names a cluster, the client configuration of the
+    /// `zerohop up` that this user runs on this machine counts, and Hadoop's defaults if none runs.
     #[must_use]
     pub fn config_dir(mut self, directory: impl Into<PathBuf>) -> Self {
         self.files = Files::Directory(directory.into());
@@ -93,7 +94,7 @@ impl Builder {
 
     fn configuration(&self) -> Result<Conf> {
         let mut conf = match &self.files {
-            Files::Environment => Conf::from_env()?,
+            Files::Environment => self.of_environment()?,
             Files::Directory(directory) => Conf::load(directory)?,
             Files::Given(conf) => Conf::clone(conf),
         };
@@ -101,6 +102,23 @@ impl Builder {
             conf.set(key, value.as_str());
         }
         Ok(conf)
+    }
+
+    /// Returns the configuration of the environment. If neither the environment nor the program names a cluster, returns
+    /// that of the `zerohop up` which this user runs on this machine.
+    ///
+    /// # Errors
+    /// Fails if several of them run.
+    fn of_environment(&self) -> Result<Conf> {
+        let conf = Conf::from_env()?;
+        let is_set = self.settings.iter().any(|(key, _)| key == keys::FS_DEFAULTFS.name);
+        if self.uri.is_some() || is_set || conf.directory().is_some() {
+            return Ok(conf);
+        }
+        match only(&running::clusters())? {
+            Some(cluster) => Ok(Conf::load(cluster)?),
+            None => Ok(conf),
+        }
     }
 
     /// The configuration, the URI if one was given, and the user.
@@ -112,6 +130,25 @@ impl Builder {
         let user = self.user.map_or_else(User::of_process, |name| User::new(&name));
         Ok((conf, self.uri, user))
     }
+}
+
+/// Returns the only one of the clusters, or `None` if there is none.
+///
+/// # Errors
+/// Fails if there are several.
+fn only(clusters: &[PathBuf]) -> Result<Option<&Path>> {
+    let [cluster, others @ ..] = clusters else { return Ok(None) };
+    if others.is_empty() {
+        return Ok(Some(cluster));
+    }
+    let listed: Vec<String> =
+        clusters.iter().map(|cluster| format!("HADOOP_CONF_DIR={}", cluster.display())).collect();
+    let text = format!(
+        "{} clusters of `zerohop up' of this user are running; choose one: {}",
+        clusters.len(),
+        listed.join(", ")
+    );
+    Err(Error::new(ErrorKind::Invalid, text))
 }
 
 /// The lines, if this process has not asked for the same ones before.
@@ -135,6 +172,15 @@ mod tests {
         assert_eq!(builder("2").take_warnings().unwrap(), Vec::<String>::new());
         let bare = FileSystem::builder().without_files();
         assert_eq!(bare.take_warnings().unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_only_running_cluster_is_meant_and_of_several_none() {
+        let paths = ["/a", "/b"].map(PathBuf::from);
+        assert_eq!(only(&[]).unwrap(), None);
+        assert_eq!(only(&paths[..1]).unwrap(), Some(Path::new("/a")));
+        let error = only(&paths).unwrap_err().to_string();
+        assert!(error.contains("HADOOP_CONF_DIR=/a, HADOOP_CONF_DIR=/b"), "{error}");
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub mod protection;
 mod redact;
 mod refusal;
 mod role;
+pub mod running;
 mod site_file;
 mod source;
 mod spelling;

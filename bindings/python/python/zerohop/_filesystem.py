@@ -308,7 +308,8 @@ def connect(
 ) -> FileSystem:
     """A file system: ``hdfs://host:port`` or ``hdfs://nameservice``, or else fs.defaultFS. Nothing is sent yet.
 
-    ``config_dir`` is the directory of core-site.xml and hdfs-site.xml, by default that of HADOOP_CONF_DIR; ``settings``
-    are keys of Hadoop's configuration that count more than any file.
+    ``config_dir`` is the directory of core-site.xml and hdfs-site.xml, by default that of HADOOP_CONF_DIR, and without
+    any of them that of the ``zerohop up`` which you run on this machine; ``settings`` are keys of Hadoop's configuration
+    that count more than any file.
     """
     return FileSystem(uri, user=user, config_dir=config_dir, settings=settings)

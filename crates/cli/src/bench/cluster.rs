@@ -2,15 +2,27 @@
 
 use std::process::Command;
 
-use zerohop_conf::Conf;
+use zerohop_conf::{Conf, keys, running};
 
 use crate::failure::Outcome;
 use crate::fs::Location;
-use crate::settings::Settings;
+use crate::settings::{Settings, check_named};
 
-/// Whether the configuration names an HDFS.
-pub fn is_configured(conf: &Conf) -> Outcome<bool> {
-    Ok(Location::default_of(conf)?.scheme.as_deref() == Some("hdfs"))
+/// Returns the configuration of the HDFS to measure: the one that is named, or the only running `zerohop up`. Returns
+/// `None` if the benchmark has to start a private cluster.
+///
+/// # Errors
+/// Fails if several clusters could be meant.
+pub fn find(settings: &Settings) -> Outcome<Option<Conf>> {
+    let conf = settings.load_for_cluster()?;
+    if let Err(failure) = check_named(&conf) {
+        return if running::clusters().is_empty() { Ok(None) } else { Err(failure) };
+    }
+    let is_hdfs = Location::default_of(&conf)?.scheme.as_deref() == Some("hdfs");
+    if is_hdfs && settings.load()?.directory().is_none() {
+        eprintln!("measuring {}; -fs file:/// starts a private cluster", conf.default_fs()?);
+    }
+    Ok(is_hdfs.then_some(conf))
 }
 
 /// Runs `zerohop VERB WORDS` on a cluster that is a process of its own, so that its CPU time is not
@@ -33,7 +45,8 @@ pub fn run_on_own(
     if let Some(directory) = &settings.directory {
         up.arg("--config").arg(directory);
     }
-    for (name, value) in &settings.values {
+    for (name, value) in settings.values.iter().filter(|(name, _)| name != keys::FS_DEFAULTFS.name)
+    {
         up.arg("-D").arg(format!("{name}={value}"));
     }
     up.args(["up", "--datanodes", &datanodes.to_string(), "--port", "0", "--http-port", "0"]);

@@ -31,12 +31,11 @@ pub fn run(mut settings: Settings, mut words: Vec<String>) -> i32 {
 }
 
 fn measure(settings: &Settings, args: &Args, words: &[String]) -> Outcome<i32> {
-    let conf = settings.load()?;
-    if !cluster::is_configured(&conf)? {
+    let Some(conf) = cluster::find(settings)? else {
         let mut words = words.to_vec();
         words.push("--own-cluster".to_owned());
         return cluster::run_on_own(settings, 1, "bench dfsio", &words);
-    }
+    };
     let base = conf.get_raw(BASE_DIRECTORY_KEY).unwrap_or_else(|| BASE_DIRECTORY.to_owned());
     if args.matrix.is_asked {
         return matrix::measure(args, conf, base);

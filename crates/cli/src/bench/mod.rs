@@ -63,10 +63,9 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
 }
 
 fn measure(settings: &Settings, args: &Args, words: &[String]) -> Outcome<i32> {
-    let conf = settings.load()?;
-    if !cluster::is_configured(&conf)? {
+    let Some(conf) = cluster::find(settings)? else {
         return cluster::run_on_own(settings, 3, "bench", words);
-    }
+    };
     let mut suite = suite(&conf)?;
     args.apply(&mut suite);
     let report = suite.run(&mut |row: &Row| eprintln!("{}", progress(row)));

@@ -43,8 +43,7 @@ pub fn run(mut settings: Settings, mut words: Vec<String>) -> i32 {
 }
 
 fn measure(settings: &Settings, args: &Args, words: &[String]) -> Outcome<i32> {
-    let is_configured = cluster::is_configured(&settings.load()?)?;
-    if !is_configured && args.url.is_none() {
+    if args.url.is_none() && cluster::find(settings)?.is_none() {
         return cluster::run_on_own(settings, 1, "bench rest", words);
     }
     permit_open_files();

@@ -5,6 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::cluster;
 use crate::failure::{Failure, Outcome, complain};
 use crate::settings::Settings;
 
@@ -26,7 +27,8 @@ fn become_program(mut settings: Settings, mut words: Vec<String>) -> Outcome<Inf
     let program = find(own.parent())?;
     let mut command = Command::new(&program);
     command.env(OWN_VARIABLE, own);
-    if let Some(directory) = &settings.directory {
+    let running = cluster::find(&settings)?.and_then(|conf| conf.directory().map(PathBuf::from));
+    if let Some(directory) = settings.directory.as_ref().or(running.as_ref()) {
         command.arg("--config").arg(directory);
     }
     for file in &settings.files {

@@ -3,7 +3,7 @@
 use zerohop_conf::Conf;
 
 use crate::failure::Outcome;
-use crate::running;
+use crate::settings::check_named;
 
 /// The parts of a path with an optional scheme and host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,8 +34,8 @@ impl Location {
 
     /// Where paths without scheme and host belong; it has a scheme.
     pub fn default_of(conf: &Conf) -> Outcome<Location> {
-        let uri = conf.default_fs()?;
-        if uri == running::UNNAMED { Err(running::unnamed()) } else { Ok(Location::parse(&uri)) }
+        check_named(conf)?;
+        Ok(Location::parse(&conf.default_fs()?))
     }
 
     /// What stands in front of the path.

@@ -14,7 +14,7 @@ use zerohop_failover::{
 use crate::confirm::confirmed;
 use crate::failure::{EXIT_USAGE, complain};
 use crate::manual::Entry;
-use crate::settings::Settings;
+use crate::settings::{Settings, check_named};
 use commands::{
     COMMANDS, Command, FORCE_ACTIVE, FORCE_FENCE, FORCE_MANUAL, TITLE, synopsis, usage,
 };
@@ -59,7 +59,7 @@ pub fn run(settings: Settings, words: Vec<String>) -> i32 {
         sayln!("{}", usage());
         return 0;
     }
-    let conf = match settings.load() {
+    let conf = match settings.load_for_cluster() {
         Ok(conf) => conf,
         Err(failure) => return complain("haadmin", &failure),
     };
@@ -148,6 +148,9 @@ impl Call<'_> {
         self.flags = flags.copied().collect();
         if words.iter().any(|word| word.starts_with('-')) {
             return self.wrong("incorrect arguments");
+        }
+        if NameNodeId::of_pairs(self.conf)?.is_empty() {
+            check_named(self.conf).map_err(|failure| Refusal(failure.to_string()))?;
         }
         if self.has(FORCE_MANUAL) && !confirmed(WARNING) {
             return refuse("Aborted");

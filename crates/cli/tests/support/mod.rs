@@ -22,6 +22,13 @@ pub fn zerohop(args: &[&str]) -> Command {
     command
 }
 
+/// Like [`zerohop`], but no running cluster can be found.
+pub fn without_clusters(args: &[&str]) -> Command {
+    let mut command = zerohop(args);
+    command.env("ZEROHOP_RUNTIME_DIR", RUNTIME.path().join("none"));
+    command
+}
+
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

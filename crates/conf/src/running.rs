@@ -1,6 +1,6 @@
 //! Clusters of `zerohop up` that this user runs on this machine.
 //!
-//! Each announces its client configuration in a file of the user's runtime directory, so that `zerohop fs`
+//! Each announces its client configuration in a file of the user's runtime directory, so that a command or a program
 //! in a second terminal finds it. The file is locked while the cluster runs: one that can be locked was
 //! left behind by a killed process and is removed.
 
@@ -12,15 +12,11 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, OFlags, flock};
 
-use crate::failure::Failure;
-
 /// Names the runtime directory, in place of `/run`, `XDG_RUNTIME_DIR` and the home directory.
 const VARIABLE: &str = "ZEROHOP_RUNTIME_DIR";
 
-/// The default file system of a configuration that names no cluster. It is never connected to.
-pub const UNNAMED: &str = "unnamed-cluster:///";
-
 /// The announcement of a running cluster; removed when this is dropped.
+#[derive(Debug)]
 pub struct Announcement {
     path: PathBuf,
     _locked: File,
@@ -28,6 +24,9 @@ pub struct Announcement {
 
 impl Announcement {
     /// Announces a cluster by the directory of its client configuration.
+    ///
+    /// # Errors
+    /// Fails if no runtime directory can be written, with the reason of the last one.
     pub fn make(conf: &Path) -> io::Result<Announcement> {
         let mut reason = io::Error::other("there is no runtime directory");
         for directory in directories() {
@@ -62,7 +61,7 @@ fn make_in(directory: &Path, conf: &Path) -> io::Result<Announcement> {
     Ok(Announcement { path, _locked: file })
 }
 
-/// Client configurations of the clusters that run now.
+/// Returns the client configurations of the clusters that run now.
 pub fn clusters() -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = directories().iter().flat_map(|d| announced_in(d)).collect();
     found.sort();
@@ -114,25 +113,6 @@ fn is_private(directory: &Path) -> bool {
             && found.uid() == rustix::process::geteuid().as_raw()
             && found.mode() & 0o022 == 0
     })
-}
-
-/// The refusal of a command that needs a cluster where none, or more than one, could be meant.
-pub fn unnamed() -> Failure {
-    match clusters().as_slice() {
-        [] => Failure::io(
-            "no cluster is named and no `zerohop up' of yours is running; start one, or set \
-             HADOOP_CONF_DIR, or give --config DIR or -fs hdfs://HOST:PORT (-fs file:/// is the local disk)",
-        ),
-        found => {
-            let options: Vec<String> =
-                found.iter().map(|conf| format!("--config {}", conf.display())).collect();
-            Failure::io(format!(
-                "{} clusters of yours are running; choose one: {}",
-                found.len(),
-                options.join(", ")
-            ))
-        }
-    }
 }
 
 #[cfg(test)]
