@@ -134,9 +134,38 @@ impl Pane {
     }
 }
 
+/// Returns the columns that fit into `room` characters, each with one character for its mark and one between it and the
+/// next: from the first one on, so that names stay whole, and always the one that rows are sorted by.
+pub(crate) fn fitting(widths: &[usize], room: usize, sorted: Option<usize>) -> Vec<usize> {
+    let taken = |columns: &[usize]| -> usize {
+        let widths = columns.iter().filter_map(|at| widths.get(*at));
+        widths.map(|width| width + 2).sum::<usize>().saturating_sub(1)
+    };
+    let mut shown: Vec<usize> = (0..widths.len()).collect();
+    while shown.len() > 1 && taken(&shown) > room {
+        // The last one goes, unless rows are sorted by it.
+        let last = shown.len() - 1;
+        let at = if shown.get(last).copied() == sorted && last > 1 { last - 1 } else { last };
+        shown.remove(at);
+    }
+    shown
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `top` at 60 columns shrank all columns alike, and a DataNode's name was "127.0".
+    #[test]
+    fn a_narrow_terminal_hides_columns_and_cuts_no_name() {
+        let widths = [14, 10, 8, 8, 8];
+        assert_eq!(fitting(&widths, 60, None), [0, 1, 2, 3, 4]);
+        assert_eq!(fitting(&widths, 56, None), [0, 1, 2, 3]);
+        assert_eq!(fitting(&widths, 56, Some(4)), [0, 1, 2, 4]);
+        assert_eq!(fitting(&widths, 30, Some(4)), [0, 4]);
+        assert_eq!(fitting(&widths, 3, None), [0]);
+        assert!(fitting(&[], 60, None).is_empty());
+    }
 
     #[test]
     fn numbers_are_sorted_by_value_and_unknown_ones_are_last() {

@@ -1,7 +1,7 @@
 //! The view in a terminal: which pane is shown, in which order, from which row on. It knows no terminal; it draws to a frame.
 
 use crate::figures::Figures;
-use crate::pane::{Fact, Pane, SortBy, Tone};
+use crate::pane::{Fact, Pane, SortBy, Tone, fitting};
 use crate::panes::{header, panes};
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Constraint, Layout, Rect};
@@ -157,7 +157,8 @@ impl View {
         let Some(figures) = &self.figures else {
             return frame.render_widget(Paragraph::new("Asking the NameNode ..."), area);
         };
-        let lines: Vec<Line<'_>> = header(figures).into_iter().map(fact_line).collect();
+        let lines: Vec<Line<'_>> =
+            header(figures).into_iter().flat_map(|facts| fact_lines(facts, area.width)).collect();
         let [head, tabs, note, body, keys] = Layout::vertical([
             Constraint::Length(u16::try_from(lines.len()).unwrap_or(u16::MAX)),
             Constraint::Length(1),
@@ -180,13 +181,24 @@ impl View {
             return frame.render_widget(problem, body);
         }
         if let Some(pane) = self.shown() {
-            let text = pane.note.clone().unwrap_or_default();
+            let columns = self.columns(&pane, body.width);
+            let mut text = pane.note.clone().unwrap_or_default();
+            if columns.len() < pane.columns.len() {
+                let hidden = pane.columns.len() - columns.len();
+                let gap = if text.is_empty() { "" } else { " " };
+                text.push_str(&format!("{gap}{hidden} more columns need a wider terminal."));
+            }
             frame.render_widget(Paragraph::new(text).style(dim), note);
-            self.draw_table(&pane, frame, body);
+            self.draw_table(&pane, &columns, frame, body);
         }
     }
 
-    fn draw_table(&mut self, pane: &Pane, frame: &mut Frame<'_>, area: Rect) {
+    /// Returns the columns of a pane that fit into `room`.
+    fn columns(&self, pane: &Pane, room: u16) -> Vec<usize> {
+        fitting(&pane.widths(), usize::from(room), self.sorted_by().map(|by| by.column))
+    }
+
+    fn draw_table(&mut self, pane: &Pane, shown: &[usize], frame: &mut Frame<'_>, area: Rect) {
         self.page = usize::from(area.height.saturating_sub(1));
         let sorted = self.sorted_by();
         let title = |(at, column): (usize, &crate::pane::Column)| {
@@ -197,15 +209,17 @@ impl View {
             };
             cell(format!("{}{mark}", column.title), column.is_number)
         };
-        let titles = Row::new(pane.columns.iter().enumerate().map(title))
-            .style(Style::new().add_modifier(Modifier::BOLD));
+        let columns = || shown.iter().filter_map(|at| Some((*at, pane.columns.get(*at)?)));
+        let titles =
+            Row::new(columns().map(title)).style(Style::new().add_modifier(Modifier::BOLD));
         let rows = pane.rows.iter().map(|row| {
-            let cells = row.cells.iter().zip(&pane.columns);
+            let cells = columns().filter_map(|(at, column)| Some((row.cells.get(at)?, column)));
             let cells = cells.map(|(shown, column)| cell(shown.text.clone(), column.is_number));
             Row::new(cells).style(style(row.tone))
         });
         // Room for the mark of the sorted column.
-        let widths = pane.widths().into_iter();
+        let widths = pane.widths();
+        let widths = shown.iter().filter_map(|at| widths.get(*at));
         let widths =
             widths.map(|width| Constraint::Length(u16::try_from(width + 1).unwrap_or(u16::MAX)));
         let first = self.first_row.get(self.pane).copied().unwrap_or(0);
@@ -229,15 +243,24 @@ fn cell(text: String, is_number: bool) -> Cell<'static> {
     Cell::new(Text::from(text).alignment(alignment))
 }
 
-fn fact_line(facts: Vec<Fact>) -> Line<'static> {
+/// Returns the facts as lines of at most `width` columns.
+fn fact_lines(facts: Vec<Fact>, width: u16) -> Vec<Line<'static>> {
     let dim = Style::new().add_modifier(Modifier::DIM);
-    let spans = facts.into_iter().flat_map(|fact| {
-        [
-            Span::styled(format!("{} ", fact.label), dim),
-            Span::styled(format!("{}   ", fact.value), style(fact.tone)),
-        ]
-    });
-    Line::from(spans.collect::<Vec<_>>())
+    let mut lines = vec![Line::default()];
+    for fact in facts {
+        let len = fact.label.chars().count() + 1 + fact.value.chars().count();
+        let begins = lines
+            .last()
+            .is_none_or(|line| line.width() > 0 && line.width() + len > usize::from(width));
+        if begins {
+            lines.push(Line::default());
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push_span(Span::styled(format!("{} ", fact.label), dim));
+            line.push_span(Span::styled(format!("{}   ", fact.value), style(fact.tone)));
+        }
+    }
+    lines
 }
 
 fn style(tone: Tone) -> Style {

@@ -148,6 +148,28 @@ fn a_paused_view_takes_the_newest_figures_when_it_goes_on() {
     assert_eq!(rows(&drawn(&mut view, (120, 24))).len(), 3);
 }
 
+/// All columns shrank alike, and each DataNode was "127.0".
+#[test]
+fn names_are_whole_in_sixty_columns() {
+    let mut view = View::default();
+    let mut figures = figures(1);
+    figures.data_nodes[0].name = "127.0.0.1:19866".to_owned();
+    figures.data_nodes[0].version = "3.4.3, rzerohop-0.1.0".to_owned();
+    figures.name_nodes[0].address = "127.0.0.1:19870".to_owned();
+    figures.name_nodes[1].address = "127.0.0.1:29870".to_owned();
+    view.take(figures);
+    let screen = drawn(&mut view, (60, 24));
+    let all = screen.join("\n");
+    assert_eq!(rows(&screen), ["127.0.0.1:19866"]);
+    assert!(all.contains("nn1 127.0.0.1:19870: standby"), "{all}");
+    assert!(all.contains("nn2 127.0.0.1:29870: it is gone"), "{all}");
+    assert!(all.contains("more columns need a wider terminal."), "{all}");
+    // The column that rows are sorted by is one of those shown.
+    (0..8).for_each(|_| drop(view.press(Key::SortNext)));
+    let screen = drawn(&mut view, (60, 24)).join("\n");
+    assert!(screen.contains("Failed vol.↓") && screen.contains("127.0.0.1:19866"), "{screen}");
+}
+
 #[test]
 fn a_terminal_of_any_size_is_drawn_to() {
     for (width, height) in [(1, 1), (20, 3), (59, 40), (200, 13), (60, 14), (300, 100)] {
