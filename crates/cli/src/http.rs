@@ -11,6 +11,9 @@ use crate::failure::{Failure, Outcome};
 /// Longest header line that is believed to be one.
 const LINE_MAX: u64 = 64 << 10;
 
+/// Number of headers that are kept; further ones are skipped.
+const HEADERS_MAX: usize = 100;
+
 /// What Hadoop's RPC servers and ours answer to a GET.
 const RPC_PORT: &str = "this is an RPC port, and the web port is needed \
     (dfs.namenode.http-address, 9870 by default)";
@@ -35,7 +38,7 @@ pub fn get_from(
     path: &str,
     (connect, read): (Duration, Duration),
     hint: &str,
-) -> Outcome<impl BufRead + use<>> {
+) -> Outcome<Body> {
     let failed = |problem: String| Failure::io(format!("http://{address}{path}: {problem}"));
     let addresses = address.to_socket_addrs().map_err(|error| failed(error.to_string()))?;
     let mut stream = first_connection(addresses, connect, hint).map_err(failed)?;
@@ -47,7 +50,16 @@ pub fn get_from(
     let mut reader = BufReader::new(stream);
     let status = line(&mut reader).map_err(lost)?;
     let code = status.split(' ').nth(1).unwrap_or_default().to_owned();
-    while !line(&mut reader).map_err(lost)?.is_empty() {}
+    let mut headers = Vec::new();
+    loop {
+        let header = line(&mut reader).map_err(lost)?;
+        if header.is_empty() {
+            break;
+        }
+        if headers.len() < HEADERS_MAX {
+            headers.push(header);
+        }
+    }
     if code != "200" {
         let mut body = String::new();
         let _ = reader.by_ref().take(LINE_MAX).read_to_string(&mut body);
@@ -57,7 +69,38 @@ pub fn get_from(
         }
         return Err(failed(format!("{} {first}", status.trim())));
     }
-    Ok(reader)
+    Ok(Body { headers, reader })
+}
+
+/// The body of an answer as it arrives, behind its headers.
+pub struct Body {
+    headers: Vec<String>,
+    reader: BufReader<TcpStream>,
+}
+
+impl Body {
+    /// Returns the value of a header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let pairs = self.headers.iter().filter_map(|header| header.split_once(':'));
+        let mut pairs = pairs.filter(|(known, _)| known.eq_ignore_ascii_case(name));
+        pairs.next().map(|(_, value)| value.trim())
+    }
+}
+
+impl Read for Body {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        self.reader.read(buffer)
+    }
+}
+
+impl BufRead for Body {
+    fn fill_buf(&mut self) -> std::io::Result<&[u8]> {
+        self.reader.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.reader.consume(amount);
+    }
 }
 
 /// A connection to the first address that answers; a host may have several, of two kinds.

@@ -29,7 +29,7 @@ mod walk;
 
 pub use collapsed::collapsed;
 pub use flame::{difference, flame_graph};
-pub use options::{BadOption, Clock, HZ_MAX, Options, PROBE_ANSWER, SECONDS_MAX};
+pub use options::{BadOption, Clock, HZ_MAX, Options, PROBE_ANSWER, SAMPLES_HEADER, SECONDS_MAX};
 pub use pprof::pprof;
 pub use recorder::{Busy, Turn};
 pub use recording::Recording;

@@ -10,6 +10,9 @@ pub const HZ_MAX: u32 = 1000;
 /// What the pages of this crate's pictures answer when they are only asked whether they are there (`?probe`).
 pub const PROBE_ANSWER: &str = "zerohop profile\n";
 
+/// The header in which the page of a recording gives the number of its samples.
+pub const SAMPLES_HEADER: &str = "zerohop-samples";
+
 /// What the samples of a recording are spread over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clock {

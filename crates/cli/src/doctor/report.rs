@@ -120,6 +120,12 @@ impl Report {
         self.checks.iter().any(|check| check.name == name && check.verdict == verdict)
     }
 
+    /// Returns `true` if every fault is one of the NameNode or of the file to read, so that no local read was tried.
+    fn is_untried(&self) -> bool {
+        let mut faults = self.checks.iter().filter(|check| check.verdict == Verdict::Fault);
+        !self.verified && faults.all(|check| matches!(check.name, "namenode" | "file"))
+    }
+
     /// Whether local reads work.
     pub fn works(&self) -> bool {
         self.verified && self.count(Verdict::Fault) == 0
@@ -137,7 +143,7 @@ impl Report {
             })
             .collect();
         json!({
-            "localReads": self.works(), "generation": self.generation.name(),
+            "localReads": self.works(), "tried": !self.is_untried(), "generation": self.generation.name(),
             "faults": self.count(Verdict::Fault), "warnings": self.count(Verdict::Warning),
             "checks": checks,
         })
@@ -162,6 +168,9 @@ impl Report {
         let end = match (self.works(), faults) {
             (true, _) => "local reads work".to_owned(),
             (false, 0) => "local reads could not be tried".to_owned(),
+            (false, count) if self.is_untried() => {
+                format!("local reads could not be tried: {count} fault(s)")
+            }
             (false, count) => format!("local reads do not work: {count} fault(s)"),
         };
         match warnings {
@@ -174,6 +183,18 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `doctor /nosuch` said that local reads do not work.
+    #[test]
+    fn a_file_that_is_not_there_says_nothing_of_local_reads() {
+        let mut report = Report::default();
+        report.fault("file", "x", "y");
+        assert!(!report.works() && report.is_untried());
+        assert_eq!(report.json()["tried"], json!(false));
+        report.fault("socket-file", "x", "y");
+        assert!(!report.is_untried());
+        assert_eq!(report.json()["tried"], json!(true));
+    }
 
     #[test]
     fn only_a_verified_read_without_a_fault_works() {

@@ -6,6 +6,7 @@ use crate::failure::{Failure, Outcome, complain};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use zerohop_profile::SAMPLES_HEADER;
 
 /// After the recording, names are looked up; those of a debug build take longest.
 const NAMES_MAX: Duration = Duration::from_secs(120);
@@ -70,7 +71,14 @@ fn profile(options: &Profile) -> Outcome {
     );
     let address = options.target.address("/profile")?;
     let recording = Duration::from_secs_f64(parsed.clamp(0.0, 3600.0));
-    output::write(&mut fetch(&address, &path, recording + NAMES_MAX)?, options.output.as_deref())
+    let mut answer = fetch(&address, &path, recording + NAMES_MAX)?;
+    if answer.header(SAMPLES_HEADER) == Some("0") {
+        return Err(Failure::io(format!(
+            "no thread of {address} used the processor for {parsed} s, so there is nothing to show; give it work, record \
+             with more --seconds, or see by --wait what its threads wait for"
+        )));
+    }
+    output::write(&mut answer, options.output.as_deref())
 }
 
 fn format_of(file: Option<&Path>) -> Format {

@@ -4,7 +4,7 @@ use super::sockets::listening;
 use crate::failure::{Failure, Outcome};
 use crate::http;
 use clap::Args;
-use std::io::{BufRead, Read};
+use std::io::Read;
 use std::time::Duration;
 use zerohop_profile::PROBE_ANSWER;
 
@@ -58,7 +58,7 @@ impl Target {
 }
 
 /// Fetches a page of the process; it may take so long.
-pub fn fetch(address: &str, path: &str, patience: Duration) -> Outcome<impl BufRead + use<>> {
+pub fn fetch(address: &str, path: &str, patience: Duration) -> Outcome<http::Body> {
     http::get_from(address, path, (CONNECT_MAX, patience), HINT)
 }
 

@@ -21,7 +21,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::task::spawn_blocking;
 use zerohop_conf::Conf;
 use zerohop_profile::{
-    Busy, Clock, Options, PROBE_ANSWER, Recording, Turn, collapsed, flame_graph, pprof,
+    Busy, Clock, Options, PROBE_ANSWER, Recording, SAMPLES_HEADER, Turn, collapsed, flame_graph,
+    pprof,
 };
 use zerohop_system::clock;
 
@@ -126,6 +127,7 @@ fn file(recording: &Recording, format: Format) -> io::Result<Response> {
         response.headers_mut().insert(header::CONTENT_DISPOSITION, value);
     }
     response.headers_mut().remove(header::CONTENT_LENGTH);
+    response.headers_mut().insert(SAMPLES_HEADER, recording.samples().into());
     Ok(response)
 }
 
