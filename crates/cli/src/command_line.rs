@@ -10,7 +10,7 @@ use crate::settings::Settings;
 use crate::{
     balancer, bench, cacheadmin, checknative, codec, daemon, debug, demo, dfsadmin, doctor, ec, fs,
     fsck, gateway, getconf, groups, ha, haadmin, journalnode, mover, observe, oev, oiv,
-    storagepolicies, top, up, version, wording, zkfc,
+    storagepolicies, suggest, top, up, version, wording, zkfc,
 };
 
 /// HDFS in one binary: server, client and tools.
@@ -27,7 +27,7 @@ const EXAMPLES: &str = "Examples:
   zerohop up --data ~/hdfs             a whole HDFS in one process
   zerohop fs -put FILE /               copy a file into it
   zerohop up --exec 'zerohop fs -ls /' a cluster for one command
-  ln -s zerohop hdfs; ./hdfs dfs -ls / Hadoop's own command lines";
+  ln -s $(command -v zerohop) hadoop   ./hadoop takes Hadoop's own command lines";
 
 #[derive(Args)]
 struct Global {
@@ -143,10 +143,15 @@ fn own(args: Vec<String>) -> i32 {
     if let Err(failure) = settings.take(&mut rest) {
         return complain("zerohop", &failure);
     }
-    if let Some((verb, words)) = rest.split_first()
-        && let Some(run) = find(OWN, verb)
+    if let Some(verb) = rest.first().cloned()
+        && let Some(run) = find(OWN, &verb)
     {
-        return start(run, verb, settings, words.to_vec());
+        settings.take_from_end(&mut rest);
+        return start(run, &verb, settings, rest.split_off(1));
+    }
+    if let Some(hint) = rest.first().and_then(|word| meant(word, &rest)) {
+        eprintln!("{hint}");
+        return EXIT_UNKNOWN;
     }
     let all = std::iter::once("zerohop".to_owned()).chain(rest);
     let cli = match Cli::try_parse_from(all) {
@@ -271,6 +276,16 @@ const HADOOP: &[(&str, Run)] = &[
 
 fn find(table: &[(&str, Run)], verb: &str) -> Option<Run> {
     table.iter().find(|(name, _)| *name == verb).map(|(_, run)| *run)
+}
+
+/// The exit code of clap for a command line that it does not know.
+const EXIT_UNKNOWN: i32 = 2;
+
+/// Returns the error for an unknown verb, if another verb or a command of a verb was likely meant.
+fn meant(word: &str, words: &[String]) -> Option<String> {
+    let is_verb =
+        word.starts_with('-') || word == "help" || Cli::command().find_subcommand(word).is_some();
+    (!is_verb).then(|| suggest::meant(word, words.get(1..).unwrap_or_default(), &entries()))?
 }
 
 /// A command line of Apache's scripts.

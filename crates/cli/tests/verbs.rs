@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use support::{Up, run, zerohop};
+use support::{BINARY, Up, run, zerohop};
 
 fn on(up: &Up, words: &[&str]) -> (i32, String, String) {
     run(zerohop(words).env("HADOOP_CONF_DIR", &up.conf))
@@ -107,6 +107,45 @@ fn verbs_of_apaches_script() {
             (json["copied"].as_i64(), json["skipped"].as_i64()),
             (Some(copied), Some(skipped))
         );
+    }
+}
+
+/// Files of this machine were offered for paths in HDFS.
+#[test]
+fn paths_in_hdfs_are_completed_from_hdfs() {
+    let directory = tempfile::tempdir().unwrap();
+    let up = Up::start(&directory.path().join("data"));
+    let local = directory.path().join("local");
+    fs::create_dir_all(local.join("data-of-this-machine")).unwrap();
+    for name in ["/data/one", "/data/two words", "/data-of-hdfs", "/user/me"] {
+        let (code, _, err) =
+            run(zerohop(&["fs", "-mkdir", "-p", name]).env("HADOOP_CONF_DIR", &up.conf));
+        assert_eq!(code, 0, "{err}");
+    }
+    let (_, script, _) = run(&mut zerohop(&["completions", "bash"]));
+    let path = directory.path().join("zerohop.bash");
+    fs::write(&path, script).unwrap();
+    let complete = |words: &str| {
+        let line = format!(
+            ". {}; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _zerohop; IFS=,; echo \"${{COMPREPLY[*]}}\"",
+            path.display()
+        );
+        let mut bash = Command::new("bash");
+        bash.args(["-c", &line]).current_dir(&local).env_remove("HADOOP_CONF_DIR");
+        run(&mut bash).1.trim().to_owned()
+    };
+    let program = format!("{BINARY} --config {}", up.conf.display());
+    assert_eq!(complete(&format!("{program} fs -ls /da")), "/data/,/data-of-hdfs/");
+    assert_eq!(complete(&format!("{program} fs -cat /data/t")), r"/data/two\ words/");
+    assert_eq!(complete(&format!("{program} fsck /us")), "/user/");
+    assert_eq!(complete(&format!("{program} fs -ls data")), "");
+    // The first path of a put is local, and later ones may be either.
+    assert_eq!(complete(&format!("{program} fs -put data")), "");
+    assert_eq!(complete(&format!("{program} fs -put data /data/o")), "/data/one/");
+    assert_eq!(complete(&format!("{program} fs -get /data/one data")), "data-of-this-machine");
+    for (shell, part) in [("zsh", "fs -ls $directory"), ("fish", "zerohop fs -ls $directory")] {
+        let (code, script, _) = run(&mut zerohop(&["completions", shell]));
+        assert!(code == 0 && script.contains(part), "{shell}");
     }
 }
 

@@ -95,6 +95,8 @@ fn misspelt_words_get_a_suggestion() {
         (&["fsck", "/", "-bloks"], 255, "did you mean -blocks?"),
         (&["hdfs", "dsf", "-ls"], 1, "Did you mean dfs?"),
         (&["fskc"], 2, "fsck"),
+        (&["ls", "/"], 2, "did you mean `zerohop fs -ls /'?"),
+        (&["sf", "-ls"], 2, "did you mean `zerohop fs -ls'?"),
         (&["getconf", "-confKey", "dfs.replicatoin"], 255, "Did you mean dfs.replication?"),
         (&["fs", "-D", "dfs.replicatoin=2", "-ls", "/"], 1, "did you mean dfs.replication?"),
     ] {
