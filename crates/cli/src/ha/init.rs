@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::pair::{NameNodeAt, Pair};
 use super::site::{write, write_site};
-use super::units::Daemon;
+use super::units::{self, Daemon};
 use crate::failure::{Failure, Outcome, complain};
 use crate::settings::Settings;
 
@@ -36,13 +36,13 @@ pub struct InitHa {
     #[arg(long, value_name = "DIR", default_value = "/var/lib/hdfs")]
     data: String,
     /// Directory on the hosts for the configuration
-    #[arg(long, value_name = "DIR", default_value = "/etc/zerohop")]
+    #[arg(long, value_name = "DIR", default_value = units::CONF)]
     conf: String,
     /// The program on the hosts
-    #[arg(long, value_name = "FILE", default_value = "/usr/local/bin/zerohop")]
+    #[arg(long, value_name = "FILE", default_value = units::BINARY)]
     binary: String,
     /// The user of the daemons
-    #[arg(long, value_name = "USER", default_value = "hdfs")]
+    #[arg(long, value_name = "USER", default_value = units::USER)]
     user: String,
     /// Write over what is there
     #[arg(long)]
@@ -212,8 +212,8 @@ fn steps(options: &InitHa) -> String {
     let others = options.namenodes[1..].join(" and ");
     let mut steps = vec![
         format!(
-            "copy {output}/HOST to {conf} of each host, its zerohop-*.service to /etc/systemd/system, and {} there; \
-             user {} must own {}; {output}/client is for clients",
+            "copy {output}/HOST to {conf} of each host, its zerohop-*.service to /etc/systemd/system, and the program to {}; \
+             user {} of group hadoop must exist and own {}; {output}/client is for clients",
             options.binary, options.user, options.data
         ),
         format!(
@@ -221,18 +221,20 @@ fn steps(options: &InitHa) -> String {
             options.journalnodes.join(", ")
         ),
         format!(
-            "on {first}, as {}: zerohop namenode -format --config {conf}; then systemctl enable --now zerohop-namenode",
+            "on {first}, as {}: zerohop --config {conf} namenode -format; then systemctl enable --now zerohop-namenode",
             options.user
         ),
         format!(
-            "on {others}, as {}: zerohop namenode -bootstrapStandby --config {conf}; then systemctl enable --now zerohop-namenode",
+            "on {others}, as {}: zerohop --config {conf} namenode -bootstrapStandby; then systemctl enable --now zerohop-namenode",
             options.user
         ),
     ];
     match options.zookeeper.is_empty() {
-        true => steps.push("anywhere: zerohop haadmin -transitionToActive nn1".to_owned()),
+        true => steps.push(format!(
+            "here: zerohop --config {output}/client haadmin -transitionToActive nn1"
+        )),
         false => steps.push(format!(
-            "on {first}, as {}: zerohop zkfc -formatZK --config {conf}; then on all NameNodes: systemctl enable --now zerohop-zkfc",
+            "on {first}, as {}: zerohop --config {conf} zkfc -formatZK; then on all NameNodes: systemctl enable --now zerohop-zkfc",
             options.user
         )),
     }
@@ -241,7 +243,7 @@ fn steps(options: &InitHa) -> String {
         options.datanodes.join(", ")
     ));
     steps.push(format!(
-        "anywhere: zerohop haadmin -getAllServiceState --config {output}/client; zerohop fs -ls / --config {output}/client"
+        "here: zerohop --config {output}/client haadmin -getAllServiceState; zerohop --config {output}/client fs -ls /"
     ));
     let steps: String =
         steps.iter().enumerate().map(|(at, step)| format!("\n{}. {step}", at + 1)).collect();
@@ -293,12 +295,26 @@ mod tests {
             assert_eq!(ssh_within, std::time::Duration::from_secs(3));
         }
         let unit = std::fs::read_to_string(output.path().join("a/zerohop-zkfc.service")).unwrap();
-        assert!(unit.contains("ExecStart=/usr/local/bin/zerohop zkfc --config /etc/zerohop\n"));
+        assert!(unit.contains("ExecStart=/usr/bin/zerohop zkfc\n"), "{unit}");
         // Nothing that is there is lost unasked.
         let error = write_all(&options, &[]).unwrap_err().text;
         assert!(error.contains("--force"), "{error}");
         let steps = steps(&options);
         assert!(steps.contains("-formatZK") && steps.contains("-bootstrapStandby"), "{steps}");
+    }
+
+    /// The step that makes a NameNode active named no configuration: "Illegal argument".
+    #[test]
+    fn each_command_of_the_steps_names_its_configuration() {
+        let output = tempfile::tempdir().unwrap();
+        let by_hand = &PUBLISHED[..6];
+        for words in [&PUBLISHED[..], by_hand] {
+            let steps = steps(&options(output.path(), words));
+            let commands: Vec<&str> = steps.split("zerohop ").skip(1).collect();
+            assert!(commands.len() >= 5, "{steps}");
+            let names = |rest: &&str| rest.starts_with("--config ");
+            assert!(commands.iter().all(names), "{commands:?}");
+        }
     }
 
     #[test]
