@@ -8,6 +8,8 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests measure and wait"))]
 
 #[cfg(feature = "http")]
+pub mod events;
+#[cfg(feature = "http")]
 pub mod http;
 pub mod listen;
 pub mod log_limiter;

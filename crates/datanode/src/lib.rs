@@ -9,6 +9,7 @@ mod datanode;
 mod deletions;
 mod disk_pages;
 mod error;
+mod events;
 mod health;
 mod http;
 mod ipc;

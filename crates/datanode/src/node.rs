@@ -321,8 +321,13 @@ impl Node {
 
     fn tell_open_failure(&self, block: &ExtendedBlock, failure: &Failure) {
         match failure {
-            Failure::Lost(_, lost) => self.tell_deleted(&block.pool, &lost.1, lost.0),
-            Failure::Unsummed(_, volume) => self.report_own_bad(block, volume),
+            Failure::Lost(error, lost) => {
+                self.store.events().lost(&block.pool, lost.0, &lost.1, &error.to_string());
+                self.tell_deleted(&block.pool, &lost.1, lost.0);
+            }
+            Failure::Unsummed(error, volume) => {
+                self.report_own_bad(block, volume, &error.to_string());
+            }
             Failure::Files(error) => self.tell_read_failure(block, error),
             Failure::Refused(_) => {}
         }
@@ -338,8 +343,7 @@ impl Node {
 
     fn check_damage(&self, block: &ExtendedBlock, why: Suspicion) {
         if let Some((damaged, volume)) = self.store.check_damage(block, why) {
-            tracing::warn!("{damaged} in {volume} is damaged ({why:?}): reported as corrupt");
-            self.report_own_bad(&damaged, &volume);
+            self.report_own_bad(&damaged, &volume, why.text());
         } else {
             self.suspect_replica(block);
         }
@@ -362,11 +366,14 @@ impl Node {
 
     /// Another DataNode sent a corrupt replica.
     pub(crate) fn report_remote_bad(&self, block: &ExtendedBlock, source: DatanodeInfoProto) {
+        let address = format!("{}:{}", source.id.host_name, source.id.xfer_port);
+        self.store.events().corrupt_at_source(block, &address);
         self.report_bad(block, source, Vec::new());
     }
 
-    /// A replica of this node is corrupt.
-    pub(crate) fn report_own_bad(&self, block: &ExtendedBlock, volume: &DataVolume) {
+    /// Records that a replica of this node is corrupt, and reports it to the NameNodes.
+    pub(crate) fn report_own_bad(&self, block: &ExtendedBlock, volume: &DataVolume, cause: &str) {
+        self.store.events().corrupt(block, volume, cause);
         if let Some(info) = self.own_info(&block.pool) {
             let storage = (volume.storage_id(), volume.location.storage_type.number());
             self.report_bad(block, info, vec![storage]);

@@ -16,7 +16,7 @@ const DATASET: &str = "org.apache.hadoop.hdfs.server.datanode.fsdataset.impl.FsD
 /// All records.
 pub(crate) fn records(node: &Node) -> Vec<Record> {
     let volumes = node.store.volumes().all();
-    let mut records = vec![activity(node), dataset(node)];
+    let mut records = vec![activity(node), dataset(node), node.store.events().record().metrics()];
     records.extend(volumes.iter().map(|volume| volume_record(volume)));
     if let Some((port, calls)) = node.rpc_activity.get() {
         records.extend(calls.records(*port, RPC_SERVER));

@@ -4,6 +4,7 @@ use crate::activity::NameNodeActivity;
 use crate::call_error::CallError;
 use crate::checkpoints::Checkpoints;
 use crate::clock::Clock;
+use crate::events::NameNodeEvents;
 use crate::file_copier::FileCopier;
 use crate::following::Following;
 use crate::ha::{HaState, HaStatus, OperationCategory};
@@ -91,6 +92,7 @@ pub(crate) struct Core {
     pub(crate) top_users: TopUsers,
     pub(crate) hot_directories: HotDirectories,
     pub(crate) activity: NameNodeActivity,
+    pub(crate) events: NameNodeEvents,
     pub(crate) lock_holds: LockHolds,
     /// How the start went.
     pub(crate) start_progress: Arc<StartProgress>,
@@ -134,6 +136,7 @@ impl Core {
             top_users,
             hot_directories: HotDirectories::default(),
             activity: NameNodeActivity::new(&storage.config().percentile_intervals),
+            events: NameNodeEvents::default(),
             lock_holds: LockHolds::new(settings.lock_holds),
             start_progress,
             checks: HandlerThreads::new(CHECKS_MAX),

@@ -16,6 +16,7 @@ mod clock;
 mod convert;
 mod core;
 mod error;
+mod events;
 mod file_copier;
 mod following;
 mod format;

@@ -1,6 +1,7 @@
 //! What happens by itself as time passes, driven by one task.
 
 use crate::core::Core;
+use crate::events;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,9 +20,14 @@ pub(crate) const CACHE_SCAN_MAX: usize = 1000;
 pub(crate) async fn run(core: Arc<Core>) -> Infallible {
     let mut ticks = tokio::time::interval(TICK);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut check_due_ms = 0;
     loop {
         ticks.tick().await;
         let now = core.clock.now();
+        if now.mono_ms >= check_due_ms {
+            check_due_ms = now.mono_ms + events::CHECK_INTERVAL.as_millis() as u64;
+            core.events.check(&core);
+        }
         note_safe_mode(&core, now);
         let was_safe = core.read(|namespace| namespace.blocks().safe_mode().is_starting());
         let (is_safe, _) = core.write(|namespace| {

@@ -7,6 +7,7 @@
 mod assets;
 mod configuration;
 mod content;
+mod events;
 mod figures;
 mod html;
 mod layout;
@@ -18,6 +19,7 @@ mod shared;
 
 pub use assets::assets;
 pub use content::{Body, Cell, Content, Level, Notice, Section, Table, Tile};
+pub use events::events;
 pub use figures::{age, bytes, count, date, percent, url_path, url_value};
 pub use html::HtmlPage;
 pub use layout::{NavLink, Site};

@@ -110,7 +110,7 @@ fn move_within(
         if let (Failure::Files(error), Ok(replica)) = (failure, node.store.pools().replica(block))
             && error.kind() == ErrorKind::Corrupt
         {
-            node.report_own_bad(block, &replica.volume);
+            node.report_own_bad(block, &replica.volume, &error.to_string());
         }
     })?;
     let hint = Some(message.del_hint.clone());

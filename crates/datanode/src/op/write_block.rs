@@ -332,7 +332,6 @@ impl Sink for WriteSink<'_> {
 
     fn corrupt(&mut self) {
         if let (false, Some(source)) = (self.write.from_client, &self.write.message.source) {
-            tracing::warn!("{}: corrupt at its source {}", self.write.block, source.id.host_name);
             self.write.node.report_remote_bad(&self.write.block, source.clone());
         }
         tracing::debug!("{}: a checksum did not fit", self.replica.id);

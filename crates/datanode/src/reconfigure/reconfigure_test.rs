@@ -76,3 +76,19 @@ fn a_failed_volume_is_tried_again() {
     assert_eq!(volumes(&test), ["b", "a"]);
     assert_eq!(test.node.store.storage_reports(None).failed_volumes, 0);
 }
+
+/// The failure of a volume was an error in the log, and its return was nowhere.
+#[test]
+fn a_volume_that_fails_and_is_replaced_is_two_events() {
+    let test = TestNode::start(&["a", "b"], &[("dfs.datanode.failed.volumes.tolerated", "1")]);
+    fs::remove_dir_all(test.directory("a")).unwrap();
+    let volume = test.node.store.volumes().all()[0].clone();
+    test.node.store.volume_checks().check(&volume);
+    assert_eq!(reconfigure(&test)[0].error, None);
+    let events = test.node.store.events().record().newest();
+    let shown: Vec<_> =
+        events.iter().map(|e| (e.event.kind().name, e.event.value("disk"))).collect();
+    let disk = test.directory("a").display().to_string();
+    assert_eq!(shown, [("volume in use again", &*disk), ("volume failed", &*disk)]);
+    assert!(events[1].event.cause().contains(&disk), "{events:?}");
+}

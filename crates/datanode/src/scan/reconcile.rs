@@ -110,24 +110,22 @@ impl Difference {
             Ok(Reconciled::Same) => {}
             Ok(Reconciled::Added(replica)) => {
                 let block = replica.block();
-                tracing::warn!("directory scan: {block} on volume {} was not known", self.volume);
+                node.store.events().unexpected(&pool.id, block, &self.volume);
                 if may_notify() {
                     node.tell_received(&pool.id, &replica, block, None, false);
                 }
             }
             Ok(Reconciled::Removed(block)) => {
-                tracing::warn!(
-                    "directory scan: the files of {block} are gone from {}",
-                    self.volume
-                );
+                let cause = "the directory scanner found no files";
+                node.store.events().lost(&pool.id, block, &self.volume, cause);
                 if may_notify() {
                     node.tell_deleted(&pool.id, &self.volume, block);
                 }
             }
             Ok(Reconciled::Corrupt(block)) => {
-                tracing::warn!("directory scan: {block} on volume {} is corrupt", self.volume);
                 let block = ExtendedBlock { pool: Arc::clone(&pool.id), block };
-                node.report_own_bad(&block, &self.volume);
+                let cause = "the directory scanner found a file of another length or kind";
+                node.report_own_bad(&block, &self.volume, cause);
             }
             Err(failure) => tracing::warn!("directory scan: blk_{}: {failure}", self.id),
         }

@@ -51,6 +51,39 @@ fn corruption_in_a_replica_that_nobody_reads_is_found() {
     assert!(cursor.contains("\"atEnd\": true"), "{cursor}");
 }
 
+/// A corrupt replica was found, reported and deleted without a line that an operator would look for.
+#[test]
+fn a_corrupt_replica_is_one_event_until_it_is_deleted() {
+    let test = TestNode::start(&["disk"], &FAST);
+    let bad = test.finalized(2, 300_000);
+    let file = test.paths(&bad)[0].clone();
+    flip(&file);
+    start_scanner(&test);
+    wait_until("it is found", || figures(&test) == (0, 1));
+    let record = test.node.store.events().record();
+    let [found] = record.newest().try_into().unwrap();
+    let value = |name| found.event.value(name).to_owned();
+    assert_eq!(found.event.kind().name, "corrupt replica");
+    assert_eq!((value("block"), value("file")), (bad.to_string(), file.display().to_string()));
+    assert_eq!(value("disk"), test.directory("disk").display().to_string());
+    assert_eq!(value("DataNode"), test.node.settings.host_name);
+    assert!(found.event.cause().starts_with("found by the block scanner: "), "{found:?}");
+    // Every reader and every scan finds it again.
+    test.node.suspect_replica(&bad);
+    wait_until("it is found again", || figures(&test) == (0, 2));
+    let [again] = record.newest().try_into().unwrap();
+    assert_eq!((again.times, record.count(again.event.kind())), (2, 1));
+    test.node.block_scanner.stop();
+    // A good replica was copied elsewhere, and the NameNode has this one deleted.
+    let pool = test.node.store.pools().get(&bad.pool).unwrap();
+    for (block, events) in [(test.finalized(3, 1000).block, 1), (bad.block, 2)] {
+        let (deleted, volume) = test.node.store.removal().delete(&pool, block).unwrap();
+        test.node.store.events().deleted(&pool.id, deleted, &volume);
+        assert_eq!(record.newest().len(), events);
+    }
+    assert_eq!(record.newest()[0].event.kind().name, "corrupt replica deleted");
+}
+
 /// A scanner that started anew with every restart would never come to the last replicas.
 #[test]
 fn a_restarted_scanner_does_not_begin_again() {

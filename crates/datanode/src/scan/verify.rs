@@ -228,9 +228,9 @@ impl Run {
     fn verify_replica(&self, node: &Arc<Node>, block: &ExtendedBlock) -> Outcome {
         let opened = match node.open_replica(block, 0) {
             Ok(opened) => opened,
-            // What it means for the replica has been drawn from it, and the NameNode was told.
+            // `open_replica` recorded what is wrong with the replica, and told the NameNode.
             Err(failure) if self.finalized(node, block).is_some() => {
-                tracing::warn!("{block} on volume {}: {failure}", self.scanner.volume);
+                tracing::info!("{block} on volume {}: {failure}", self.scanner.volume);
                 return Outcome::Failed;
             }
             Err(Failure::Lost(..)) => return Outcome::Failed,
@@ -241,11 +241,8 @@ impl Run {
             // An append or a deletion that came in between is no fault.
             Err(_) if self.finalized(node, block).as_ref() != Some(block) => Outcome::Passed,
             Err(error) => {
-                tracing::error!(
-                    "{block} on volume {} is corrupt, the NameNode is told: {error}",
-                    self.scanner.volume
-                );
-                node.report_own_bad(block, &self.scanner.volume);
+                let cause = format!("found by the block scanner: {error}");
+                node.report_own_bad(block, &self.scanner.volume, &cause);
                 if error.is_volume_fault() {
                     node.store.volume_checks().check(&self.scanner.volume);
                 }

@@ -102,6 +102,7 @@ fn invalidate(node: &Node, command: &BlockCommandProto) {
             Ok((deleted, volume)) => {
                 node.activity.blocks_removed.increment();
                 tracing::debug!("deleted {}:{deleted}", pool.id);
+                node.store.events().deleted(&pool.id, deleted, &volume);
                 node.tell_deleted(&pool.id, &volume, deleted);
             }
             Err(failure) => tracing::info!("{failure}"),
@@ -201,8 +202,9 @@ fn check_finalized(node: &Node, block: &ExtendedBlock) -> Result<(), Failure> {
         return Err(Failure::io(format!("the replica here is {replica}")));
     }
     if known.len < block.block.len {
-        node.report_own_bad(block, &replica.volume);
-        return Err(Failure::io(format!("it has {} bytes only", known.len)));
+        let cause = format!("it has {} of {} bytes", known.len, block.block.len);
+        node.report_own_bad(block, &replica.volume, &cause);
+        return Err(Failure::io(cause));
     }
     Ok(())
 }

@@ -18,6 +18,14 @@ pub(crate) enum Suspicion {
 }
 
 impl Suspicion {
+    /// Returns the cause that an operator reads.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::Disk => "the disk returned an error when it was read",
+            Self::Short => "a file of it is missing or too short",
+        }
+    }
+
     /// What an error of a replica's files leads to suspect; `None` where it says nothing of them.
     pub(crate) fn of(error: &zerohop_replica::Error) -> Option<Self> {
         match error.kind() {

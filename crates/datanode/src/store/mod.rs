@@ -31,6 +31,7 @@ pub(crate) mod write;
 pub(crate) mod writer;
 
 use crate::error::Error;
+use crate::events::DataNodeEvents;
 use crate::settings::Settings;
 use crate::short_circuit::{BlockCache, Registry};
 use choose::VolumeChooser;
@@ -79,15 +80,17 @@ pub(crate) struct Store {
     local_readers: LocalReaders,
     /// How long a writer that has to make room may take to leave.
     writer_patience: Duration,
+    events: Arc<DataNodeEvents>,
 }
 
 /// The parts.
 impl Store {
     /// Opens and locks the directories of `dfs.datanode.data.dir`.
     pub(crate) fn open(settings: &Settings) -> Result<Self, Error> {
+        let events = Arc::new(DataNodeEvents::new(settings));
         let locations = settings.data_dirs.iter().map(|text| Location::parse(text));
         let locations: Vec<Location> = locations.collect::<Result<_, _>>()?;
-        let failures = VolumeFailures::new(settings);
+        let failures = VolumeFailures::new(settings, Arc::clone(&events));
         let options = VolumeOptions::from_settings(settings);
         let volumes = start::open_usable(locations, options, &failures)?;
         failures.check()?;
@@ -102,7 +105,13 @@ impl Store {
             pools: BlockPools::default(),
             local_readers: LocalReaders::new(settings),
             writer_patience: settings.socket_timeout.min(Duration::from_secs(60)),
+            events,
         })
+    }
+
+    /// Returns the events of this DataNode.
+    pub(crate) fn events(&self) -> &DataNodeEvents {
+        &self.events
     }
 
     /// This DataNode's id.

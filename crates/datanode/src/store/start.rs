@@ -35,7 +35,6 @@ pub(super) fn open_usable(
                 if error.kind() == ErrorKind::Locked || error.kind() == ErrorKind::Inconsistent {
                     return Err(Error::Volume(error.to_string()));
                 }
-                tracing::warn!("volume left out: {error}");
                 failures.note(&location.path, error.to_string(), 0);
             }
         }

@@ -31,7 +31,6 @@ impl VolumeChecks<'_> {
 
     /// Forgets the replicas on a volume that failed, and remembers why it did.
     pub(super) fn take_out(self, volume: &Arc<DataVolume>, reason: String) {
-        tracing::error!("volume {volume} failed and is out of use: {reason}");
         self.forget_replicas(volume);
         self.volumes.failures().note(volume.root(), reason, volume.capacity());
     }

@@ -1,8 +1,11 @@
 //! The directories of volumes out of use: how many may fail, and which of them were reported.
 
 use crate::error::Error;
+use crate::events::DataNodeEvents;
 use crate::settings::Settings;
 use parking_lot::Mutex;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::SystemTime;
 use tokio::sync::Notify;
 use zerohop_proto::hdfs::datanode::VolumeFailureSummaryProto;
@@ -25,6 +28,7 @@ pub(crate) struct VolumeFailures {
     state: Mutex<State>,
     /// A volume failed just now.
     failed: Notify,
+    events: Arc<DataNodeEvents>,
 }
 
 #[derive(Default)]
@@ -37,15 +41,17 @@ struct State {
 }
 
 impl VolumeFailures {
-    pub(super) fn new(settings: &Settings) -> Self {
+    pub(super) fn new(settings: &Settings, events: Arc<DataNodeEvents>) -> Self {
         Self {
             tolerated: settings.failed_volumes_tolerated,
             state: Mutex::new(State { configured: settings.data_dirs.len(), ..State::default() }),
             failed: Notify::new(),
+            events,
         }
     }
 
-    pub(super) fn note(&self, volume: &std::path::Path, reason: String, capacity: u64) {
+    pub(super) fn note(&self, volume: &Path, reason: String, capacity: u64) {
+        self.events.volume_failed(volume, &reason);
         let directory = volume.display().to_string();
         let mut state = self.state.lock();
         state.failures.push(VolumeFailure { directory, reason, capacity });
@@ -59,10 +65,16 @@ impl VolumeFailures {
         self.state.lock().configured = count;
     }
 
-    /// Forgets the failure of a volume that is in use again, or configured no more.
-    pub(crate) fn forget(&self, volume: &std::path::Path) {
+    /// Forgets the failure of a volume that is in use again.
+    pub(super) fn end(&self, volume: &Path) {
+        self.events.volume_added(volume);
+        self.forget(volume);
+    }
+
+    /// Forgets the failure of a volume that is no longer configured.
+    pub(crate) fn forget(&self, volume: &Path) {
         let mut state = self.state.lock();
-        let is_it = |failure: &VolumeFailure| std::path::Path::new(&failure.directory) == volume;
+        let is_it = |failure: &VolumeFailure| Path::new(&failure.directory) == volume;
         let told = state.failures.iter().take(state.told).filter(|known| !is_it(known)).count();
         state.failures.retain(|known| !is_it(known));
         state.told = told;

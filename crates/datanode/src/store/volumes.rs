@@ -54,7 +54,7 @@ impl Volumes {
         let mut list = self.list.write();
         *list = list.iter().chain([volume]).cloned().collect();
         drop(list);
-        self.failures.forget(volume.root());
+        self.failures.end(volume.root());
     }
 
     /// Removes a volume; that it failed still counts.

@@ -5,6 +5,7 @@ mod overview;
 mod pipelines;
 mod scanners;
 
+use crate::events::COLUMNS;
 use crate::node::Node;
 use axum::Router;
 use axum::extract::State;
@@ -13,13 +14,14 @@ use axum::routing::get;
 use std::sync::Arc;
 use zerohop_conf::Conf;
 use zerohop_daemon::http::{HandlerThreads, Unavailable};
-use zerohop_pages::{Content, HtmlPage, NavLink, PageOwner, Site, shared_pages};
+use zerohop_pages::{Content, HtmlPage, NavLink, PageOwner, Site, events, shared_pages};
 
-const NAV: [(&str, &str); 6] = [
+const NAV: [(&str, &str); 7] = [
     ("/", "Overview"),
     ("/pipelines", "Transfers"),
     ("/local-readers", "Local readers"),
     ("/scanners", "Scanners"),
+    ("/events", "Events"),
     ("/configuration", "Configuration"),
     ("/logs", "Log"),
 ];
@@ -40,6 +42,7 @@ pub(crate) fn routes(node: Arc<Node>, threads: HandlerThreads) -> Router {
         .route("/pipelines", get(pipelines_page))
         .route("/local-readers", get(local_readers_page))
         .route("/scanners", get(scanners_page))
+        .route("/events", get(events_page))
         .with_state(Pages { node, threads })
         .merge(shared)
 }
@@ -79,6 +82,11 @@ async fn pipelines_page(State(pages): State<Pages>) -> impl IntoResponse {
 
 async fn local_readers_page(State(pages): State<Pages>) -> impl IntoResponse {
     page(pages, "Local readers", "/local-readers", local_readers::content).await
+}
+
+async fn events_page(State(pages): State<Pages>) -> impl IntoResponse {
+    let content = |node: &Node| events(node.store.events().record(), &COLUMNS);
+    page(pages, "Events", "/events", content).await
 }
 
 async fn scanners_page(State(pages): State<Pages>) -> impl IntoResponse {

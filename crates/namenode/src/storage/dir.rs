@@ -93,7 +93,7 @@ impl NameDir {
     }
 
     /// Why it failed.
-    pub(super) fn failure(&self) -> Option<&str> {
+    pub(crate) fn failure(&self) -> Option<&str> {
         self.reason.get().map(String::as_str)
     }
 

@@ -18,6 +18,7 @@ pub(super) fn all(core: &Core) -> Vec<Record> {
         activity(core, &figures),
         retry_cache(core),
         start_up(core),
+        core.events.record().metrics(),
     ];
     for (port, calls) in core.rpc_activity() {
         records.extend(calls.records(*port, RPC_SERVER));

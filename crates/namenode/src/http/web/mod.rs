@@ -13,6 +13,7 @@ pub(crate) use starting::Starting;
 
 use super::pages::Pages;
 use crate::core::Core;
+use crate::events::COLUMNS;
 use axum::Router;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect};
@@ -20,7 +21,7 @@ use axum::routing::get;
 use std::sync::Arc;
 use zerohop_conf::Conf;
 use zerohop_daemon::http::{QueryValues, Unavailable};
-use zerohop_pages::{Content, HtmlPage, PageOwner, Site, shared_pages};
+use zerohop_pages::{Content, HtmlPage, PageOwner, Site, events, shared_pages};
 
 /// The routes; Apache's addresses lead to them.
 pub(super) fn routes(pages: Pages) -> Router {
@@ -34,6 +35,7 @@ pub(super) fn routes(pages: Pages) -> Router {
         .route("/journal", get(journal_page))
         .route("/calls", get(calls_page))
         .route("/slow-nodes", get(slow_nodes_page))
+        .route("/events", get(events_page))
         .with_state(pages)
         .merge(shared)
 }
@@ -77,6 +79,10 @@ async fn journal_page(State(pages): State<Pages>) -> impl IntoResponse {
 
 async fn calls_page(State(pages): State<Pages>) -> impl IntoResponse {
     page(pages, "Calls", "/calls", calls::content).await
+}
+
+async fn events_page(State(pages): State<Pages>) -> impl IntoResponse {
+    page(pages, "Events", "/events", |core| events(core.events.record(), &COLUMNS)).await
 }
 
 async fn slow_nodes_page(State(pages): State<Pages>, query: QueryValues) -> impl IntoResponse {

@@ -4,7 +4,7 @@ use crate::core::Core;
 use crate::ha::HaState;
 use zerohop_pages::{Level, NavLink, Site};
 
-const NAV: [(&str, &str); 9] = [
+const NAV: [(&str, &str); 10] = [
     ("/", "Overview"),
     ("/datanodes", "DataNodes"),
     ("/explorer", "Files"),
@@ -12,6 +12,7 @@ const NAV: [(&str, &str); 9] = [
     ("/journal", "Edit log"),
     ("/calls", "Calls"),
     ("/slow-nodes", "Slow nodes"),
+    ("/events", "Events"),
     ("/configuration", "Configuration"),
     ("/logs", "Log"),
 ];
