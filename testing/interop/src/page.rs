@@ -11,20 +11,49 @@ use crate::tools::{self, Java};
 
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// What the pages presuppose: `wait_for`, and an end that leaves no process. Apache's daemons end with descriptor 9, which is
-/// the standard input that the test program holds open.
+/// What the pages presuppose: an end that leaves no process. Apache's daemons end with descriptor 9, which is the standard
+/// input that the test program holds open.
 const PRELUDE: &str = r#"
 set -eu
 exec 9<&0
 trap 'kill -9 $(cat ./*.pid) 2> /dev/null || true' EXIT
-wait_for() {
-  local end=$((SECONDS + 120))
-  until "$@" > /dev/null 2> wait_for.err; do
-    [ $SECONDS -lt $end ] || { echo "not reached: $*"; cat wait_for.err; exit 1; }
-    sleep 0.3
-  done
-}
 "#;
+
+/// The documents with commands.
+const PAGES: [&str; 3] = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"];
+
+/// A block of commands that a test runs by itself.
+pub struct MarkedBlock {
+    /// Page and line.
+    pub place: String,
+    /// Its lines.
+    pub lines: Vec<String>,
+}
+
+/// Returns the blocks behind the marker `<!-- run by FILE::TEST -->` of a test, page by page.
+///
+/// # Errors
+/// If a page cannot be read, or there is no such block.
+pub fn marked(test: &str) -> Outcome<Vec<MarkedBlock>> {
+    let docs = std::fs::read_dir(tools::root().join("docs")).map_err(|e| e.to_string())?;
+    let names = docs.flatten().map(|entry| format!("docs/{}", entry.file_name().to_string_lossy()));
+    let mut pages: Vec<String> = names.filter(|name| name.ends_with(".md")).collect();
+    pages.sort();
+    let mut found = Vec::new();
+    for page in PAGES.iter().map(ToString::to_string).chain(pages) {
+        let text = std::fs::read_to_string(tools::root().join(&page));
+        let text = text.map_err(|e| format!("{page}: {e}"))?;
+        let mut lines = text.lines().enumerate();
+        while let Some((number, line)) = lines.next() {
+            if line.starts_with("<!-- run by ") && line.ends_with(&format!("::{test} -->")) {
+                let block = lines.by_ref().skip(1).map(|(_, line)| line.to_owned());
+                let lines = block.take_while(|line| line != "```").collect();
+                found.push(MarkedBlock { place: format!("{page}:{}", number + 3), lines });
+            }
+        }
+    }
+    if found.is_empty() { Err(format!("no block is marked with {test}")) } else { Ok(found) }
+}
 
 /// A directory in which a page is run, with the programs that it names.
 pub struct Lab {
@@ -102,13 +131,13 @@ fn write_hdfs(bin: &Path) -> Outcome {
     std::fs::set_permissions(&path, mode).map_err(|e| e.to_string())
 }
 
-/// The blocks marked `sh`, each behind a line that says where it stands.
+/// The blocks of `sh` without a marker, each behind a line that says where it stands.
 fn blocks(page: &str) -> String {
     let mut script = String::new();
-    let mut within = false;
+    let (mut within, mut before) = (false, "");
     for (number, line) in page.lines().enumerate() {
         match line {
-            "```sh" => {
+            "```sh" if !before.starts_with("<!-- ") => {
                 within = true;
                 let _ = writeln!(script, "echo \"== line {}, after $SECONDS s\"", number + 2);
             }
@@ -118,6 +147,7 @@ fn blocks(page: &str) -> String {
             }
             _ => {}
         }
+        before = line;
     }
     script
 }

@@ -165,6 +165,43 @@ fn the_documentation_s_lines_for_c_curl_and_arrow_run_as_written() {
     }
 }
 
+/// Without `-rpath` the collector in C found no library. Each of the three takes a log and says how far it is.
+#[test]
+fn the_log_collectors_start_as_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path();
+    let link = |to: PathBuf, name: &str| {
+        std::os::unix::fs::symlink(to.canonicalize().unwrap(), place.join(name)).unwrap();
+    };
+    std::fs::create_dir(place.join("target")).unwrap();
+    link(library(), "target/release");
+    link(tools::root().join("bindings"), "bindings");
+    link(tools::root().join("examples"), "examples");
+    std::fs::write(place.join("app.log"), "one\ntwo\n").unwrap();
+    let lines = written("sh", "log-collector/collector.c");
+    let [compile, collectors @ ..] = lines.trim().lines().collect::<Vec<_>>().leak() else {
+        panic!("{lines}")
+    };
+    assert_eq!(collectors.len(), 3, "{lines}");
+    let mut script = format!("set -eu; cd {}\n{compile}\n", place.display());
+    for (number, line) in collectors.iter().enumerate() {
+        let line = line
+            .replace("/var/log/app.log", "app.log")
+            .replace("hdfs://nn.example.com:8020", "$ZEROHOP_URI")
+            .replace("http://gateway:14000", "$ZEROHOP_REST")
+            .replace("/logs/host1/app", &format!("/logs/host1/app{number}"));
+        script.push_str(&format!(
+            "env -u LD_LIBRARY_PATH {line} > said{number} 2>&1 & pid=$!\n\
+             for _ in $(seq 600); do grep -q 'acknowledged 8' said{number} && break; kill -0 $pid; sleep 0.1; done\n\
+             kill $pid; cat said{number}; echo\n"
+        ));
+    }
+    let file = place.join("lines.sh");
+    std::fs::write(&file, script).unwrap();
+    let said = on_ours(&format!("bash {}", file.display()));
+    assert_eq!(said.matches("acknowledged 8").count(), 3, "{said}");
+}
+
 /// Arrow wants to load a JVM before libhdfs.so: ours needs none, so an empty library stands in for it.
 #[test]
 fn arrow_s_file_system_needs_no_jvm() {
