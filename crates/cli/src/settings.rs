@@ -146,9 +146,9 @@ fn unnamed(clusters: &[PathBuf]) -> Failure {
     let lines: Vec<String> =
         clusters.iter().map(|conf| format!("zerohop --config {} ...", conf.display())).collect();
     Failure::io(format!(
-        "{} clusters of yours are running; choose one before the command:\n  {}",
+        "{} clusters of yours are running; choose one before the command: {}",
         clusters.len(),
-        lines.join("\n  ")
+        lines.join(" or ")
     ))
 }
 
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(args, ["fs", "-ls", "/"]);
         let listed = [PathBuf::from("/a"), PathBuf::from("/b")];
         let text = unnamed(&listed).text;
-        assert!(text.contains("\n  zerohop --config /a ...\n  zerohop --config /b ..."), "{text}");
+        assert!(text.ends_with(": zerohop --config /a ... or zerohop --config /b ..."), "{text}");
     }
 
     #[test]

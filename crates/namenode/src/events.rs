@@ -1,15 +1,9 @@
 //! The events of a NameNode for its operator: corrupt replicas and their repair, dead DataNodes, failed disks, JournalNodes
 //! that are left out.
 
-use crate::core::Core;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
-use std::time::Duration;
 use zerohop_daemon::events::{Event, EventKind, EventRecord};
-use zerohop_namespace::blocks::{AdminState, NodeFilter};
-
-/// Interval between two checks of what has failed and what works again.
-pub(crate) const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The columns of the page of events.
 pub(crate) const COLUMNS: [&str; 4] = ["block", "file", "DataNode", "disk"];
@@ -31,15 +25,15 @@ static KINDS: [EventKind; 8] = [
 ];
 
 /// A kind of condition: the event of its begin, and the event of its end.
-type Condition = (&'static EventKind, &'static EventKind);
+pub(crate) type Condition = (&'static EventKind, &'static EventKind);
 
-static DEAD: Condition = (&KINDS[0], &KINDS[1]);
-static VOLUME: Condition = (&KINDS[2], &KINDS[3]);
-static NAME_DIRECTORY: Condition = (&KINDS[4], &KINDS[5]);
-static JOURNAL_NODE: Condition = (&KINDS[6], &KINDS[7]);
+pub(crate) static DEAD: Condition = (&KINDS[0], &KINDS[1]);
+pub(crate) static VOLUME: Condition = (&KINDS[2], &KINDS[3]);
+pub(crate) static NAME_DIRECTORY: Condition = (&KINDS[4], &KINDS[5]);
+pub(crate) static JOURNAL_NODE: Condition = (&KINDS[6], &KINDS[7]);
 
 /// The subject of a condition: its kind, a DataNode or JournalNode, and a disk.
-type Place = (&'static str, String, String);
+pub(crate) type Place = (&'static str, String, String);
 
 /// The events of one NameNode.
 pub(crate) struct NameNodeEvents {
@@ -60,12 +54,8 @@ impl NameNodeEvents {
         &self.record
     }
 
-    /// Records each condition that began or ended since the last check.
-    pub(crate) fn check(&self, core: &Core) {
-        self.compare(conditions(core));
-    }
-
-    fn compare(&self, found: BTreeMap<Place, (Condition, String)>) {
+    /// Records each condition that began or ended since the last call. `found` has those that are present now, with their causes.
+    pub(crate) fn compare(&self, found: BTreeMap<Place, (Condition, String)>) {
         let mut present = self.present.lock();
         for (place, (condition, cause)) in &found {
             if !present.contains_key(place) {
@@ -94,40 +84,6 @@ fn event(kind: &'static EventKind, (_, node, disk): &Place, cause: &str) -> Even
         event = event.about("disk", disk);
     }
     event
-}
-
-/// Returns what is out of order now, with the cause of each.
-fn conditions(core: &Core) -> BTreeMap<Place, (Condition, String)> {
-    let mut found = BTreeMap::new();
-    let reports = core.read(|namespace| namespace.blocks().datanodes().reports(NodeFilter::All));
-    for report in reports {
-        let name = format!("{}:{}", report.info.id.host, report.info.id.xfer_port);
-        if !report.alive && report.info.stats.admin != AdminState::InMaintenance {
-            let cause = "no heartbeat; its replicas are copied from other DataNodes";
-            found.insert(("dead", name.clone(), String::new()), (DEAD, cause.to_owned()));
-        }
-        for directory in report.volume_failures.directories.iter().filter(|_| report.alive) {
-            found.insert(
-                ("volume", name.clone(), directory.clone()),
-                (VOLUME, "its DataNode says so".to_owned()),
-            );
-        }
-    }
-    for dir in core.storage.dirs() {
-        if let Some(cause) = dir.failure() {
-            let place = ("name directory", String::new(), dir.root().display().to_string());
-            found.insert(place, (NAME_DIRECTORY, cause.to_owned()));
-        }
-    }
-    if core.ha.is_active() {
-        for node in core.storage.journal_nodes() {
-            if node.acknowledged.is_some() && !node.is_written {
-                let cause = node.failure.map(|(reason, _)| reason).unwrap_or_default();
-                found.insert(("journal", node.name, String::new()), (JOURNAL_NODE, cause));
-            }
-        }
-    }
-    found
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod call_error;
 mod checkpoint;
 mod checkpoints;
 mod clock;
+mod conditions;
 mod convert;
 mod core;
 mod error;

@@ -1,7 +1,7 @@
 //! What happens by itself as time passes, driven by one task.
 
+use crate::conditions;
 use crate::core::Core;
-use crate::events;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,8 +25,8 @@ pub(crate) async fn run(core: Arc<Core>) -> Infallible {
         ticks.tick().await;
         let now = core.clock.now();
         if now.mono_ms >= check_due_ms {
-            check_due_ms = now.mono_ms + events::CHECK_INTERVAL.as_millis() as u64;
-            core.events.check(&core);
+            check_due_ms = now.mono_ms + conditions::CHECK_INTERVAL.as_millis() as u64;
+            core.events.compare(conditions::present(&core));
         }
         note_safe_mode(&core, now);
         let was_safe = core.read(|namespace| namespace.blocks().safe_mode().is_starting());

@@ -103,6 +103,41 @@ fn difference(before: &Path, after: &Path, file: Option<&Path>) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::Parser;
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpListener;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: Profile,
+    }
+
+    /// A process that did nothing got an empty file and exit code 0.
+    #[test]
+    fn a_recording_without_samples_is_no_file() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let answer = std::thread::spawn(move || {
+            for samples in ["0", "1"] {
+                let (mut stream, _) = listener.accept().unwrap();
+                let head = BufReader::new(stream.try_clone().unwrap());
+                assert!(head.lines().any(|line| line.unwrap().is_empty()));
+                write!(stream, "HTTP/1.0 200 OK\r\n{SAMPLES_HEADER}: {samples}\r\n\r\nmain 1\n")
+                    .unwrap();
+            }
+        });
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("x.txt");
+        let words = ["profile", &address, "--seconds", "2", "-o", file.to_str().unwrap()];
+        let options = Line::try_parse_from(words).unwrap().options;
+        let text = profile(&options).unwrap_err().text;
+        assert!(text.contains("used the processor for 2 s") && text.contains("--wait"), "{text}");
+        assert!(!file.exists());
+        profile(&options).unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "main 1\n");
+        answer.join().unwrap();
+    }
 
     #[test]
     fn the_ending_of_a_file_chooses_its_format() {

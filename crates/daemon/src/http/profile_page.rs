@@ -251,6 +251,7 @@ mod tests {
         half_closes.shutdown().await.unwrap();
         let text = answer(half_closes).await;
         assert!(text.starts_with("HTTP/1.1 200 "), "what there is: {text:.400}");
+        assert!(text.contains("\r\nzerohop-samples: "), "how many there are: {text:.400}");
         serving.abort();
     }
 
