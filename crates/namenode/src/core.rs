@@ -242,9 +242,10 @@ impl Core {
         let mut namespace = self.served.write();
         let since = clock::now();
         let changed = abort_on_panic(CHANGING, || self.write_locked(&mut namespace, change));
-        let repairs = RepairLines::take(&mut namespace);
+        let mut repairs = RepairLines::take(&mut namespace);
         drop(namespace);
         self.lock_holds.write.note(since);
+        self.events.keep(repairs.take_events());
         self.repair_log.write(repairs);
         changed
     }

@@ -1,7 +1,9 @@
 //! Log lines about corrupt replicas and their repair.
 
+use crate::events::of_repair;
 use parking_lot::Mutex;
 use std::time::{Duration, Instant};
+use zerohop_daemon::events::Event;
 use zerohop_namespace::Namespace;
 use zerohop_system::clock;
 
@@ -13,6 +15,8 @@ const PERIOD: Duration = Duration::from_secs(60);
 #[derive(Default)]
 pub(crate) struct RepairLines {
     lines: Vec<String>,
+    /// The events of the lines, for the page of events.
+    events: Vec<Event>,
     /// Events without a line.
     left_out: u64,
 }
@@ -21,12 +25,19 @@ impl RepairLines {
     /// Takes the events since the last call, and adds the names of their files.
     pub(crate) fn take(namespace: &mut Namespace) -> Self {
         let (events, left_out) = namespace.blocks_mut().take_repairs();
-        let lines = events.into_iter().map(|event| {
+        let mut repairs = Self { left_out, ..Self::default() };
+        for event in events {
             let path = namespace.path_of(event.file);
             let path = path.as_deref().unwrap_or("a deleted file");
-            format!("BLOCK* {} of {path}: {}", event.block, event.step)
-        });
-        Self { lines: lines.collect(), left_out }
+            repairs.lines.push(format!("BLOCK* {} of {path}: {}", event.block, event.step));
+            repairs.events.extend(of_repair(&event, path));
+        }
+        repairs
+    }
+
+    /// Takes the events of the lines.
+    pub(crate) fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
     }
 }
 
@@ -86,6 +97,7 @@ mod tests {
         let lines = |count: usize| RepairLines {
             lines: (0..count).map(|at| at.to_string()).collect(),
             left_out: 1,
+            ..RepairLines::default()
         };
         let (mut period, now) = (Period::default(), clock::now());
         assert_eq!(period.admit(lines(900), now).0.len(), 900);
