@@ -165,7 +165,9 @@ fn names_are_whole_in_sixty_columns() {
     assert!(all.contains("nn2 127.0.0.1:29870: it is gone"), "{all}");
     assert!(all.contains("more columns need a wider terminal."), "{all}");
     // The column that rows are sorted by is one of those shown.
-    (0..8).for_each(|_| drop(view.press(Key::SortNext)));
+    for _ in 0..8 {
+        view.press(Key::SortNext);
+    }
     let screen = drawn(&mut view, (60, 24)).join("\n");
     assert!(screen.contains("Failed vol.↓") && screen.contains("127.0.0.1:19866"), "{screen}");
 }

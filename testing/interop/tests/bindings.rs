@@ -185,15 +185,16 @@ fn the_log_collectors_start_as_written() {
     assert_eq!(collectors.len(), 3, "{lines}");
     let mut script = format!("set -eu; cd {}\n{compile}\n", place.display());
     for (number, line) in collectors.iter().enumerate() {
-        let line = line
+        let command = line.split(" #").next().unwrap_or_default();
+        let line = command
             .replace("/var/log/app.log", "app.log")
             .replace("hdfs://nn.example.com:8020", "$ZEROHOP_URI")
             .replace("http://gateway:14000", "$ZEROHOP_REST")
             .replace("/logs/host1/app", &format!("/logs/host1/app{number}"));
         script.push_str(&format!(
-            "env -u LD_LIBRARY_PATH {line} > said{number} 2>&1 & pid=$!\n\
+            "setsid env -u LD_LIBRARY_PATH {line} > said{number} 2>&1 & pid=$!\n\
              for _ in $(seq 600); do grep -q 'acknowledged 8' said{number} && break; kill -0 $pid; sleep 0.1; done\n\
-             kill $pid; cat said{number}; echo\n"
+             kill -KILL -- -$pid; wait $pid || true; cat said{number}\n"
         ));
     }
     let file = place.join("lines.sh");
