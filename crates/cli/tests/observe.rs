@@ -259,3 +259,59 @@ fn heat_maps(ports: &Ports, directory: &Path) {
     assert_eq!(code, 0, "{err}");
     check_svg(&out, " calls of ");
 }
+
+/// The block file of the only replica.
+fn only_replica(directory: &Path) -> std::path::PathBuf {
+    let mut left = vec![directory.to_owned()];
+    while let Some(directory) = left.pop() {
+        for path in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            match path.is_dir() {
+                true => left.push(path),
+                false if name.starts_with("blk_") && !name.ends_with(".meta") => return path,
+                false => {}
+            }
+        }
+    }
+    panic!("no replica");
+}
+
+/// A corrupt replica left no line in a log, no count and no row of a page.
+#[test]
+fn a_corrupt_replica_is_logged_counted_and_listed() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let ports = Ports::start(&data);
+    let local = directory.path().join("file");
+    fs::write(&local, vec![7; 300_000]).unwrap();
+    let (code, _, err) = run(ports.fs(&["-put"]).arg(&local).arg("/file"));
+    assert_eq!(code, 0, "{err}");
+    let replica = only_replica(&data.join("data1"));
+    let mut bytes = fs::read(&replica).unwrap();
+    bytes[150_000] ^= 1;
+    fs::write(&replica, bytes).unwrap();
+    // A reader over TCP tells the DataNode, whose scanner verifies the replica then.
+    let remote = "dfs.client.read.shortcircuit=false";
+    let window = "dfs.client.retry.window.base=10";
+    let (code, ..) = run(&mut ports.fs(&["-D", remote, "-D", window, "-cat", "/file"]));
+    assert_eq!(code, 1);
+    let shown = replica.display().to_string();
+    let page = support::until(|| {
+        let page = text(&get(&ports.datanode, "/events"));
+        page.contains("corrupt replica").then_some(page)
+    });
+    assert!(page.contains(&shown) && page.contains("found by the block scanner"), "{page}");
+    let beans = get(&ports.datanode, "/jmx?qry=Hadoop:service=DataNode,name=Events");
+    let beans: Value = serde_json::from_slice(&beans).unwrap();
+    assert_eq!(beans["beans"][0]["CorruptReplicasFound"], 1, "{beans}");
+    let log = fs::read_to_string(data.join("zerohop.log")).unwrap();
+    let lines: Vec<&str> =
+        log.lines().filter(|line| line.contains("corrupt replica: block ")).collect();
+    assert!(
+        lines.len() == 1 && lines[0].contains("WARN") && lines[0].contains(&shown),
+        "{lines:?}"
+    );
+    // The NameNode names the file.
+    let page = text(&get(&ports.namenode, "/events"));
+    assert!(page.contains("corrupt replica") && page.contains("/file"), "{page}");
+}
