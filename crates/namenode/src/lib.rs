@@ -65,6 +65,7 @@ mod top_users;
 mod transition;
 #[cfg(test)]
 mod transition_test;
+mod trash;
 mod waiters;
 
 pub use bootstrap::{BootstrapError, BootstrapStandby};

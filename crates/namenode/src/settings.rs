@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::audit::AuditSettings;
 use crate::lock_holds::HoldThresholds;
+use crate::trash::TrashPolicy;
 use std::sync::Arc;
 use std::time::Duration;
 use zerohop_conf::{Conf, ConfError, Key, keys};
@@ -49,6 +50,8 @@ pub(crate) struct Settings {
     /// Paths in one batched listing.
     pub(crate) batched_listing_max: usize,
     pub(crate) lock_holds: HoldThresholds,
+    /// The rules of the trash emptier, or `None` if the trash is off.
+    pub(crate) trash: Option<TrashPolicy>,
     /// At the start.
     pub(crate) adjustable: Adjustable,
     /// Inodes that a walk over a subtree looks at before it gives the lock up.
@@ -120,6 +123,7 @@ impl Settings {
             cache_refresh: conf.get(&keys::DFS_NAMENODE_PATH_BASED_CACHE_REFRESH_INTERVAL_MS)?,
             batched_listing_max: above_zero(conf, &keys::DFS_BATCHED_LS_LIMIT)? as usize,
             lock_holds: HoldThresholds::from_conf(conf)?,
+            trash: TrashPolicy::from_conf(conf)?,
             adjustable: Adjustable::from_conf(conf)?,
             walk_slice: match conf.get(&keys::DFS_CONTENT_SUMMARY_LIMIT)? {
                 limit @ 1.. => limit as usize,

@@ -12,6 +12,7 @@ use crate::service::Outcome;
 use crate::standby;
 use crate::storage::{EditLog, JournalFailed, StorageError};
 use crate::supervise::supervise;
+use crate::trash;
 use std::sync::Arc;
 use tokio::sync::watch;
 use zerohop_journal::log::EditCursor;
@@ -37,6 +38,9 @@ pub(crate) fn start_jobs(core: &Arc<Core>) {
         supervise("watching leases and the cache", monitor::watch_leases_and_cache(core.clone())),
         supervise("rolling the edit log", checkpoint::roll_long_segments(core.clone())),
     ]);
+    if let Some(policy) = core.settings.trash.clone() {
+        core.state_jobs.add([supervise("emptying the trash", trash::run(core.clone(), policy))]);
+    }
     // Where there are standbys, they make them.
     if !core.service.is_ha_enabled() {
         core.state_jobs.add([supervise("making checkpoints", checkpoint::run(core.clone()))]);

@@ -47,7 +47,7 @@ impl<R: 'static> Answer<R> {
     ///
     /// # Errors
     /// The call's, or a failure if its edits could not be written.
-    pub(super) async fn outcome(self) -> Outcome<R> {
+    pub(crate) async fn outcome(self) -> Outcome<R> {
         match self {
             Self::Ready(outcome) => outcome,
             Self::AfterSync(outcome, sync) => {
