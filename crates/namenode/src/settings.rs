@@ -293,6 +293,11 @@ fn block_params(conf: &Conf) -> Result<BlockParams, Error> {
             .get(&keys::DFS_NAMENODE_BLOCK_PLACEMENT_POLICY_EXCLUDE_SLOW_NODES_ENABLED)?,
         avoid_stale_for_read: conf.get(&keys::DFS_NAMENODE_AVOID_READ_STALE_DATANODE)?,
         avoid_stale_for_write: conf.get(&keys::DFS_NAMENODE_AVOID_WRITE_STALE_DATANODE)?,
+        stale_for_write_ratio: conf.get_as(
+            &keys::DFS_NAMENODE_WRITE_STALE_DATANODE_RATIO,
+            "a number above 0 and up to 1",
+            |ratio| Some(ratio).filter(|ratio| *ratio > 0.0 && *ratio <= 1.0),
+        )?,
         report_leases_max: conf.get(&keys::DFS_NAMENODE_MAX_FULL_BLOCK_REPORT_LEASES)?.max(1)
             as usize,
         report_lease_ms: millis(conf.get(&keys::DFS_NAMENODE_FULL_BLOCK_REPORT_LEASE_LENGTH_MS)?),

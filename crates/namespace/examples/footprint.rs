@@ -96,6 +96,7 @@ fn main() {
     let now = Now { wall_ms: 1_700_000_000_000, mono_ms: 1 };
     let ctx = OpContext {
         client_host: "10.0.0.1".into(),
+        client_rack: None,
         identity: CallerIdentity::simple("root", None),
         ..OpContext::internal(now)
     };

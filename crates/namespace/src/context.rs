@@ -1,6 +1,6 @@
 //! The caller of an operation.
 
-use crate::blocks::Now;
+use crate::blocks::{ClientLocation, Now};
 use std::sync::Arc;
 use zerohop_wire::{CallerIdentity, RpcIds};
 
@@ -17,6 +17,8 @@ pub struct OpContext {
     pub now: Now,
     /// The caller's address (IP), for block placement, locations' order and messages.
     pub client_host: Arc<str>,
+    /// The rack that the network's mapping names for the caller's address; `None` if the mapping does not know it.
+    pub client_rack: Option<Arc<str>>,
     /// The ids of the call; edits carry them.
     pub rpc: RpcIds,
 }
@@ -30,6 +32,7 @@ impl OpContext {
             superuser: true,
             now,
             client_host: "".into(),
+            client_rack: None,
             rpc: RpcIds::NONE,
         }
     }
@@ -37,6 +40,11 @@ impl OpContext {
     /// The user whose permissions are checked.
     pub fn user(&self) -> &Arc<str> {
         self.identity.user()
+    }
+
+    /// Returns where the caller is in the network.
+    pub(crate) fn location(&self) -> ClientLocation<'_> {
+        ClientLocation { host: &self.client_host, rack: self.client_rack.as_deref() }
     }
 
     pub(crate) fn in_group(&self, group: &str) -> bool {

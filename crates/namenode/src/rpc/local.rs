@@ -10,7 +10,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Weak};
 use zerohop_daemon::http::HandlerThreads;
 use zerohop_namespace::Namespace;
-use zerohop_namespace::blocks::{AdminState, DatanodeId, NodeFilter, PlacementRequest};
+use zerohop_namespace::blocks::{
+    AdminState, ClientLocation, DatanodeId, NodeFilter, PlacementRequest,
+};
 use zerohop_transport::rpc::server::Reply;
 use zerohop_wire::{CallerIdentity, JavaException, RemoteException};
 
@@ -65,6 +67,9 @@ impl LocalCalls {
             None => core.groups.load(identity.user()).await,
         };
         let context = http_context(identity, remote);
+        if ClientProtocol::needs_rack(method) {
+            core.racks.ask_for_client(&context.host).await;
+        }
         let reply = self.threads.run(move || {
             let call = Call { core: &core, context, groups, param: request, audited_as: "webhdfs" };
             ClientProtocol::call(call, method)
@@ -82,7 +87,13 @@ impl LocalCalls {
         excluded: Vec<String>,
     ) -> Option<DatanodeHttp> {
         let core = self.core.upgrade()?;
-        let choose = move || core.read(|names| choose(names, client, block_size, &excluded));
+        let client = client.to_canonical().to_string();
+        core.racks.ask_for_client(&client).await;
+        let rack = core.racks.of_client(&client);
+        let choose = move || {
+            let client = ClientLocation { host: &client, rack: rack.as_deref() };
+            core.read(|names| choose(names, client, block_size, &excluded))
+        };
         self.threads.run(choose).await.ok().flatten()
     }
 
@@ -117,35 +128,23 @@ fn in_service(namespace: &Namespace, excluded: &[String]) -> Vec<DatanodeHttp> {
 
 fn choose(
     namespace: &Namespace,
-    client: IpAddr,
+    client: ClientLocation<'_>,
     block_size: u64,
     excluded: &[String],
 ) -> Option<DatanodeHttp> {
     let datanodes = namespace.blocks().datanodes();
-    let live = datanodes.reports(NodeFilter::Live);
-    let is_excluded = |id: &DatanodeId| excluded.iter().any(|name| names(name, id));
-    let unwanted = live.iter().map(|report| &report.info.id).filter(|id| is_excluded(id));
-    let unwanted: Vec<String> = unwanted.map(|id| id.uuid.clone()).collect();
+    let unwanted: Vec<String> = excluded.iter().flat_map(|name| datanodes.uuids_at(name)).collect();
     let targets = namespace.blocks().choose_more_targets(&PlacementRequest {
-        path: "",
         replicas: 1,
-        client_host: &client.to_canonical().to_string(),
+        client_host: client.host,
+        client_rack: client.rack,
         block_size,
         excluded: &unwanted,
-        favored: &[],
-        chosen: &[],
-        unusable: &[],
-        storage_policy: 0,
-        avoid_local: false,
-        ignore_locality: false,
+        ..PlacementRequest::default()
     });
     let placed = datanodes.locations(&targets).into_iter().next().map(|found| found.node.id);
     // A full cluster still reads.
-    let any = || {
-        let in_service = live.iter().filter(|node| node.info.stats.admin == AdminState::Normal);
-        in_service.map(|node| node.info.id.clone()).find(|id| !is_excluded(id))
-    };
-    let id = placed.or_else(any)?;
+    let id = placed.or_else(|| datanodes.any_in_service(&unwanted))?;
     DatanodeHttp::of(&id)
 }
 
@@ -181,3 +180,7 @@ mod tests {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "local_test.rs"]
+mod rack_tests;

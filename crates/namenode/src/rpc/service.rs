@@ -26,6 +26,11 @@ pub(super) trait Protocol: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Returns `true` if the answer of a method depends on the caller's rack.
+    fn needs_rack(_method: &str) -> bool {
+        false
+    }
+
     /// Answers a call of one of its methods.
     fn call(call: Call<'_>, method: &str) -> Reply;
 }
@@ -54,7 +59,10 @@ impl<P: Protocol> RpcService for Service<P> {
     }
 
     fn call(self: Arc<Self>, context: CallContext, method: &str, param: Bytes) -> Reply {
-        if let Some(groups) = self.core.groups.known(context.identity.user()) {
+        let asks_for_rack = P::needs_rack(method) && self.core.racks.must_ask(&context.host);
+        if let Some(groups) = self.core.groups.known(context.identity.user())
+            && !asks_for_rack
+        {
             let core = &self.core;
             return P::call(Call { core, context, groups, param, audited_as: BY_RPC }, method);
         }
@@ -62,6 +70,9 @@ impl<P: Protocol> RpcService for Service<P> {
         let method = method.to_owned();
         Reply::later(async move {
             let groups = self.core.groups.load(context.identity.user()).await;
+            if asks_for_rack {
+                self.core.racks.ask_for_client(&context.host).await;
+            }
             let core = &self.core;
             let call = Call { core, context, groups, param, audited_as: BY_RPC };
             P::call(call, &method).answer().await

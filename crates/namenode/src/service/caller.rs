@@ -72,6 +72,7 @@ impl Caller {
             superuser: self.is_superuser,
             now: core.clock.now(),
             client_host: self.call.host.clone(),
+            client_rack: core.racks.of_client(&self.call.host),
             rpc: self.call.ids,
         }
     }

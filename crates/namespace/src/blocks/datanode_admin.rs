@@ -130,6 +130,7 @@ impl<'a> DatanodeAdmin<'a> {
         let Some(known) = nodes.node_mut(node) else { return };
         known.admin = admin;
         known.storages.iter().for_each(|storage| walks.recheck(*storage));
+        nodes.reindex(node);
     }
 
     /// Looks again which DataNodes may leave service now: a slice of their blocks at once, the rest with

@@ -67,7 +67,7 @@ impl DatanodeManager<'_> {
             known.software_version = software_version.to_owned();
         }
         self.forget_reports(node);
-        self.replicas.nodes.count_racks();
+        self.replicas.nodes.reindex(node);
         node
     }
 
@@ -150,6 +150,7 @@ impl DatanodeManager<'_> {
             (known.cache_capacity, known.cache_used) = (beat.cache_capacity, beat.cache_used);
             known.volume_failures = beat.volume_failures;
         }
+        self.replicas.nodes.reindex(node);
     }
 
     /// Notes that a DataNode is told with the answer to its heartbeat which NameNode is active. A lifeline tells it nothing.
@@ -236,7 +237,12 @@ impl DatanodeManager<'_> {
     /// DataNodes whose heartbeats stopped are dead: their replicas do not count any more, unless they are away for maintenance.
     /// Returns how many there are.
     pub(super) fn lose_silent(&mut self, now: Now) -> usize {
-        let StoredReplicas { params, nodes, .. } = &self.replicas;
+        let StoredReplicas { params, nodes, .. } = &mut self.replicas;
+        let is_stale = |known: &&Node| {
+            let silent_ms = now.mono_ms.saturating_sub(known.last_update.mono_ms);
+            known.alive && silent_ms > params.stale_interval_ms
+        };
+        nodes.set_stale_count(nodes.all().iter().filter(is_stale).count());
         let is_silent = |known: &Node| {
             let silent_ms = now.mono_ms.saturating_sub(known.last_update.mono_ms);
             known.alive && silent_ms > params.expiry_ms()
@@ -297,7 +303,7 @@ impl DatanodeManager<'_> {
                 known.reports.drop_ongoing();
             }
         }
-        nodes.count_racks();
+        nodes.reindex(node);
     }
 
     pub(super) fn drop_replicas_of(&mut self, node: NodeIdx) {

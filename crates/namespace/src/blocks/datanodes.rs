@@ -2,7 +2,9 @@
 
 use super::node::{Node, Storage};
 use super::nodes::Nodes;
+use super::random::SplitMix64;
 use super::slow::{SlowDisk, SlowPeer, SlowReports};
+use super::topology::Scope;
 use super::types::{
     AdminState, BlockStats, DatanodeId, DatanodeInfo, NodeIdx, ReplicaLocation, Result, StorageIdx,
     StorageReport, Storages, UnknownOnStorage, UnknownTotals, VolumeFailures,
@@ -82,6 +84,7 @@ pub struct Misplaced {
 pub struct DatanodeLookup<'a> {
     pub(super) nodes: &'a Nodes,
     pub(super) slow: &'a SlowReports,
+    pub(super) random: &'a SplitMix64,
 }
 
 impl DatanodeLookup<'_> {
@@ -119,6 +122,27 @@ impl DatanodeLookup<'_> {
     /// A registered DataNode by its UUID.
     pub fn by_uuid(self, uuid: &str) -> Option<NodeIdx> {
         self.nodes.by_uuid(uuid)
+    }
+
+    /// Returns the UUIDs of the DataNodes that a name means: `host`, or `host:port` of block data.
+    pub fn uuids_at(self, name: &str) -> Vec<String> {
+        let (host, port) = match name.rsplit_once(':') {
+            Some((host, port)) if port.parse::<u32>().is_ok() => (host, port.parse().ok()),
+            _ => (name, None),
+        };
+        let known = self.nodes.by_host(host).iter().filter_map(|node| self.nodes.node(*node));
+        let meant = known.filter(|node| port.is_none_or(|port: u32| port == node.id.xfer_port));
+        meant.map(|node| node.id.uuid.clone()).collect()
+    }
+
+    /// Returns a live DataNode in service, none of those with the UUIDs `excluded`. Each other one has the same chance.
+    pub fn any_in_service(self, excluded: &[String]) -> Option<Arc<DatanodeId>> {
+        let candidates = self.nodes.topology().live_in(Scope::Everywhere);
+        let shuffled = self.random.shuffled(candidates.len());
+        let mut known = shuffled.filter_map(|at| self.nodes.node(candidates.get(at)?));
+        let found = known
+            .find(|node| node.admin == AdminState::Normal && !excluded.contains(&node.id.uuid))?;
+        Some(Arc::clone(&found.id))
     }
 
     /// Racks with a live DataNode.

@@ -7,8 +7,8 @@ use super::map::Slot;
 use super::read_order::ReadOrder;
 use super::replicas::Replicas;
 use super::types::{
-    AdminState, BlockLocations, BlockState, BlockStats, CorruptReason, ReplicaCounts,
-    ReplicaLocation, StorageIdx, StorageType, Storages, StoredBlock,
+    AdminState, BlockLocations, BlockState, BlockStats, ClientLocation, CorruptReason,
+    ReplicaCounts, ReplicaLocation, StorageIdx, StorageType, Storages, StoredBlock,
 };
 use zerohop_wire::{Block, BlockId, InodeId};
 
@@ -79,10 +79,14 @@ impl<'a> BlockLookup<'a> {
         self.constructions.get(slot).filter(|_| stored.state != BlockState::Complete)
     }
 
-    /// Where a block is, nearest to `client_host` (IP or name) first; unknown blocks have no location.
+    /// Returns the replicas of a block, nearest to the client first, or `None` if the block is unknown.
     ///
-    /// A block under construction is where it is being written.
-    pub fn locations(&self, id: BlockId, client_host: &str) -> Option<BlockLocations> {
+    /// For a block under construction these are the storages that a client writes to.
+    pub fn locations<'c>(
+        &self,
+        id: BlockId,
+        client: impl Into<ClientLocation<'c>>,
+    ) -> Option<BlockLocations> {
         let (slot, stored) = self.replicas.map.find(id)?;
         let (storages, corrupt) = match self.construction(slot, &stored) {
             Some(construction) => (construction.storages().collect(), false),
@@ -90,7 +94,7 @@ impl<'a> BlockLookup<'a> {
         };
         let mut replicas: Vec<_> =
             storages.iter().filter_map(|storage| self.location_with_cache(*storage, id)).collect();
-        self.order.sort(&mut replicas, client_host);
+        self.order.sort(&mut replicas, client.into());
         Some(BlockLocations { block: stored.block, replicas, corrupt })
     }
 

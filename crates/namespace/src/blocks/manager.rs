@@ -188,7 +188,7 @@ impl BlockManager {
 
     /// The DataNodes, to look at.
     pub fn datanodes(&self) -> DatanodeLookup<'_> {
-        DatanodeLookup { nodes: &self.nodes, slow: &self.slow }
+        DatanodeLookup { nodes: &self.nodes, slow: &self.slow, random: &self.random }
     }
 
     /// Blocks as edits change them; only a commit has the key.

@@ -6,6 +6,7 @@ use super::node_names::NodeNames;
 use super::orders::Orders;
 use super::schedule::Schedule;
 use super::storage_reports::StorageReports;
+use super::topology::{Place, Topology};
 use super::types::{
     AdminState, DatanodeId, DatanodeInfo, NodeIdx, NodeStats, Now, RecoverCommand, ReplicaLocation,
     Result, StorageIdx, StorageReport, StorageType, VolumeFailures,
@@ -22,13 +23,14 @@ pub(super) struct Nodes {
     nodes: Vec<Node>,
     storages: Vec<Storage>,
     names: NodeNames,
-    /// Racks with a live DataNode.
-    racks: usize,
+    topology: Topology,
+    /// DataNodes that were stale when the clock last ticked.
+    stale: usize,
     /// Another NameNode orders copies and deletions: none is queued here.
     is_standby: bool,
-    /// How often the mean load was computed: tests count work, not time.
+    /// Number of times that a DataNode was judged as a target: tests count work, not time.
     #[cfg(test)]
-    pub(super) means: std::sync::atomic::AtomicUsize,
+    pub(super) judged: std::sync::atomic::AtomicUsize,
 }
 
 impl Nodes {
@@ -71,38 +73,51 @@ impl Nodes {
         self.storage(storage).map(|storage| storage.node)
     }
 
-    /// Counts the racks with a live DataNode, after one came or went.
-    pub(super) fn count_racks(&mut self) {
-        let mut racks: Vec<&str> =
-            self.nodes.iter().filter(|node| node.alive).map(|node| &*node.rack).collect();
-        racks.sort_unstable();
-        racks.dedup();
-        self.racks = racks.len();
+    /// Updates the lists of DataNodes by rack and storage type, after a DataNode came, went, moved or changed.
+    pub(super) fn reindex(&mut self, node: NodeIdx) {
+        let Some(known) = self.node(node) else { return };
+        let storages = known.storages.iter().filter_map(|storage| self.storage(*storage));
+        let usable = storages.filter(|storage| !storage.failed && !storage.read_only);
+        let place = if known.alive {
+            Place {
+                rack: Some(Arc::clone(&known.rack)),
+                kinds: usable.map(|storage| storage.kind).collect(),
+                load: (known.admin == AdminState::Normal).then_some(known.xceivers),
+            }
+        } else {
+            Place::default()
+        };
+        self.topology.set(node, place);
+    }
+
+    /// The live DataNodes by rack and storage type.
+    pub(super) fn topology(&self) -> &Topology {
+        &self.topology
     }
 
     /// Racks with a live DataNode.
     pub(super) fn rack_count(&self) -> usize {
-        self.racks
+        self.topology.rack_count()
     }
 
     /// Live DataNodes.
     pub(super) fn live_count(&self) -> usize {
-        self.nodes.iter().filter(|node| node.alive).count()
+        self.topology.live_count()
+    }
+
+    /// Records the number of stale DataNodes.
+    pub(super) fn set_stale_count(&mut self, stale: usize) {
+        self.stale = stale;
+    }
+
+    /// Returns the number of DataNodes that were stale when the clock last ticked.
+    pub(super) fn stale_count(&self) -> usize {
+        self.stale
     }
 
     /// The storages of a DataNode.
     pub(super) fn storages_of(&self, node: NodeIdx) -> SmallVec<[StorageIdx; 4]> {
         self.node(node).map(|known| known.storages.clone()).unwrap_or_default()
-    }
-
-    /// Data threads a live DataNode has on average.
-    pub(super) fn average_load(&self) -> f64 {
-        #[cfg(test)]
-        self.means.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let (sum, count) = (self.nodes.iter())
-            .filter(|node| node.alive)
-            .fold((0, 0), |(sum, count), node| (sum + u64::from(node.xceivers), count + 1));
-        if count == 0 { 0.0 } else { sum as f64 / f64::from(count) }
     }
 
     /// A registered DataNode by its UUID, if it is alive.

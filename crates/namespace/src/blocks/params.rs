@@ -41,6 +41,8 @@ pub struct BlockParams {
     pub avoid_stale_for_read: bool,
     /// `dfs.namenode.avoid.write.stale.datanode`.
     pub avoid_stale_for_write: bool,
+    /// `dfs.namenode.write.stale.datanode.ratio`: writes use stale DataNodes if a larger part of the live ones is stale.
+    pub stale_for_write_ratio: f32,
     /// Which reports of slow DataNodes count.
     pub slow_limits: SlowLimits,
     /// `dfs.namenode.avoid.read.slow.datanode`.
@@ -93,6 +95,7 @@ impl Default for BlockParams {
             avoid_slow_for_read: true,
             avoid_slow_for_write: false,
             avoid_stale_for_write: false,
+            stale_for_write_ratio: 0.5,
             consider_load: true,
             consider_load_factor: 2.0,
             safemode_threshold: 0.999,

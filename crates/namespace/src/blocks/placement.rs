@@ -6,6 +6,7 @@ use super::policy::{self, StoragePolicy};
 use super::random::SplitMix64;
 use super::refusal::Refusal;
 use super::slow::SlowReports;
+use super::topology::{Candidates, Scope};
 use super::types::{AdminState, NodeIdx, PlacementRequest, StorageIdx, StorageType, Storages};
 use crate::error::{BlockError, Error, refuse};
 use hashbrown::HashSet;
@@ -24,6 +25,8 @@ pub(super) struct Search<'a> {
     chosen: Storages,
     /// No more than this many replicas in a rack.
     rack_max: usize,
+    /// DataNodes that were not heard of lately are left out.
+    avoid_stale: bool,
     consider_load: bool,
     /// Data threads beyond which a DataNode is too busy.
     load_max: f64,
@@ -60,40 +63,74 @@ impl Placement<'_> {
             path: request.path.to_owned(),
             found,
             minimum: self.params.replication_min,
-            live: self.nodes.all().iter().filter(|node| node.alive).count(),
+            live: self.nodes.live_count(),
             excluded: request.excluded.len(),
         }
     }
 
-    /// As many as can be found; further tries take other types of storage and forget about load and racks.
+    /// Returns as many storages as can be found. Ignores the writer's wish to avoid its own DataNode if the others are too
+    /// few.
     pub(super) fn place(&self, request: &PlacementRequest<'_>, creating: bool) -> Storages {
+        let found = self.search(request, creating);
+        if request.avoid_local && found.len() < request.replicas {
+            return self
+                .search(&PlacementRequest { avoid_local: false, ..request.clone() }, creating);
+        }
+        found
+    }
+
+    /// Returns as many storages as can be found. Further tries accept stale DataNodes, other types of storage, busy DataNodes
+    /// and full racks, in this order.
+    fn search(&self, request: &PlacementRequest<'_>, creating: bool) -> Storages {
         let policy = StoragePolicy::by_id(request.storage_policy).unwrap_or(policy::DEFAULT);
         let mut search = Search::new(self, request, policy);
         search.run();
+        if search.lacks() && search.avoid_stale {
+            search.avoid_stale = false;
+            search.run();
+        }
         let fallbacks = policy.fallbacks(creating);
-        if search.found.len() < request.replicas && !fallbacks.is_empty() {
+        if search.lacks() && !fallbacks.is_empty() {
             search.fallbacks = fallbacks;
             search.run();
         }
-        if search.found.len() < request.replicas && search.consider_load {
+        if search.lacks() && search.consider_load {
             search.consider_load = false;
             search.run();
         }
-        if search.found.len() < request.replicas {
+        if search.lacks() {
             search.rack_max = usize::MAX;
             search.run();
         }
-        self.order_pipeline(search.found, request.client_host)
+        let writer = self.writer(request);
+        self.order_pipeline(search.found, writer)
+    }
+
+    /// Returns `true` if writes avoid stale DataNodes: not where too many are stale
+    /// (`DatanodeManager.shouldAvoidStaleDataNodesForWrite`).
+    fn avoids_stale(&self) -> bool {
+        let (stale, live) = (self.nodes.stale_count(), self.nodes.live_count());
+        let stale_max = live as f32 * self.params.stale_for_write_ratio;
+        self.params.avoid_stale_for_write && stale > 0 && stale as f32 <= stale_max
+    }
+
+    /// Returns the DataNode that sends the block: the source of a copy, or the one on the writer's host.
+    fn writer(&self, request: &PlacementRequest<'_>) -> Option<NodeIdx> {
+        if request.source.is_some() || request.ignore_locality {
+            return request.source;
+        }
+        self.nodes.by_host(request.client_host).first().copied()
+    }
+
+    fn shuffled<'c>(&'c self, candidates: Candidates<'c>) -> impl Iterator<Item = NodeIdx> + 'c {
+        self.random.shuffled(candidates.len()).filter_map(move |at| candidates.get(at))
     }
 
     /// The writer's node first, then so that each hop is short.
-    fn order_pipeline(&self, mut found: Storages, client_host: &str) -> Storages {
+    fn order_pipeline(&self, mut found: Storages, writer: Option<NodeIdx>) -> Storages {
         let mut place = 0;
-        let mut from: Option<(Option<NodeIdx>, std::sync::Arc<str>)> = self
-            .nodes
-            .by_host(client_host)
-            .first()
-            .and_then(|node| Some((Some(*node), self.nodes.node(*node)?.rack.clone())));
+        let mut from: Option<(Option<NodeIdx>, std::sync::Arc<str>)> =
+            writer.and_then(|node| Some((Some(node), self.nodes.node(node)?.rack.clone())));
         while place + 1 < found.len() {
             let nearest = (place..found.len())
                 .min_by_key(|index| self.hops(from.as_ref(), found.get(*index).copied()));
@@ -145,8 +182,9 @@ impl<'a> Search<'a> {
             found: Storages::new(),
             chosen: Storages::from_slice(request.chosen),
             rack_max,
+            avoid_stale: placement.avoids_stale(),
             consider_load: placement.params.consider_load,
-            load_max: placement.params.consider_load_factor * nodes.average_load(),
+            load_max: placement.params.consider_load_factor * nodes.topology().average_load(),
         }
     }
 
@@ -159,21 +197,30 @@ impl<'a> Search<'a> {
         let policy = StoragePolicy::by_id(request.storage_policy).unwrap_or(policy::DEFAULT);
         Self {
             fallbacks: policy.fallbacks(creating),
+            avoid_stale: false,
             consider_load: false,
             rack_max: usize::MAX,
             ..Self::new(placement, request, policy)
         }
     }
 
+    fn lacks(&self) -> bool {
+        self.found.len() < self.request.replicas
+    }
+
+    /// Adds targets in Hadoop's order (`chooseTargetInOrder`): the writer's node, another rack, the second replica's rack,
+    /// anywhere.
     fn run(&mut self) {
         self.favored();
-        while self.found.len() < self.request.replicas {
-            let next = match self.chosen.len() {
-                0 => self.local().or_else(|| self.anywhere()),
-                1 => self.remote_rack().or_else(|| self.anywhere()),
-                2 if self.first_two_share_rack() => self.remote_rack().or_else(|| self.anywhere()),
-                2 => self.same_rack_as(1).or_else(|| self.anywhere()),
-                _ => self.anywhere(),
+        while self.lacks() {
+            let next = match *self.chosen.as_slice() {
+                [] => self.local().or_else(|| self.in_writers_rack()),
+                [first] => self.remote_from(first),
+                [first, second] if self.rack_of(first) == self.rack_of(second) => {
+                    self.remote_from(first)
+                }
+                [first, second] => self.third(first, second),
+                _ => self.pick(Scope::Everywhere),
             };
             let Some(storage) = next else { return };
             self.take(storage);
@@ -196,13 +243,11 @@ impl<'a> Search<'a> {
                 return;
             }
             let (name, port) = host.rsplit_once(':').unwrap_or((host, ""));
-            let nodes = self.placement.nodes.by_host(name).iter().copied();
             let wanted = |node: &NodeIdx| {
                 let known = self.placement.nodes.node(*node);
                 port.is_empty() || known.is_some_and(|node| node.id.xfer_port.to_string() == port)
             };
-            let storage = nodes.filter(wanted).find_map(|node| self.good(node));
-            if let Some(storage) = storage {
+            if let Some(storage) = self.on_host(name, wanted) {
                 self.take(storage);
             }
         }
@@ -213,11 +258,32 @@ impl<'a> Search<'a> {
         if self.request.avoid_local || self.request.ignore_locality {
             return None;
         }
-        let nodes = self.placement.nodes.by_host(self.request.client_host);
-        let start = self.placement.random.below(nodes.len());
-        let (after, before) =
-            (nodes.get(start..).unwrap_or(&[]), nodes.get(..start).unwrap_or(&[]));
-        after.iter().chain(before).find_map(|node| self.good(*node))
+        self.on_host(self.request.client_host, |_| true)
+    }
+
+    /// Chooses among the good DataNodes on a host. Ignores their load, as `chooseLocalOrFavoredStorage` does.
+    fn on_host(&self, host: &str, wanted: impl Fn(&NodeIdx) -> bool) -> Option<StorageIdx> {
+        let nodes = self.placement.nodes.by_host(host);
+        let shuffled = self.placement.random.shuffled(nodes.len());
+        let wanted = shuffled.filter_map(|at| nodes.get(at).copied()).filter(wanted);
+        wanted.into_iter().find_map(|node| {
+            self.judge_node(node, false).ok()?;
+            self.kinds().find_map(|kind| self.storage_of(node, kind))
+        })
+    }
+
+    /// Chooses a DataNode in the writer's rack, otherwise any. The network's mapping names the rack of a writer that is not a
+    /// DataNode.
+    fn in_writers_rack(&self) -> Option<StorageIdx> {
+        if self.request.ignore_locality {
+            return self.pick(Scope::Everywhere);
+        }
+        let writer = self.placement.writer(self.request);
+        let rack = writer.and_then(|node| self.placement.nodes.node(node)).map(|node| &*node.rack);
+        let nearby = rack.or(self.request.client_rack);
+        nearby
+            .and_then(|rack| self.pick(Scope::Rack(rack)))
+            .or_else(|| self.pick(Scope::Everywhere))
     }
 
     fn rack_of(&self, storage: StorageIdx) -> Option<&str> {
@@ -225,43 +291,51 @@ impl<'a> Search<'a> {
         self.placement.nodes.node(node).map(|node| &*node.rack)
     }
 
-    fn first_two_share_rack(&self) -> bool {
-        let racks: Vec<_> =
-            self.chosen.iter().take(2).map(|storage| self.rack_of(*storage)).collect();
-        racks.first() == racks.get(1)
+    /// Chooses a DataNode in another rack than the storage's, otherwise in the same rack.
+    fn remote_from(&self, storage: StorageIdx) -> Option<StorageIdx> {
+        let rack = self.rack_of(storage)?;
+        self.pick(Scope::OtherRacks(rack)).or_else(|| self.pick(Scope::Rack(rack)))
     }
 
-    fn remote_rack(&self) -> Option<StorageIdx> {
-        let rack = self.rack_of(*self.chosen.first()?)?;
-        self.pick(|other| other != rack)
+    /// Chooses a DataNode for the third replica. A new block's is in the rack of the second replica, a copy in the rack of its
+    /// source. Falls back to the rack of the other replica, then to any.
+    fn third(&self, first: StorageIdx, second: StorageIdx) -> Option<StorageIdx> {
+        let nodes = self.placement.nodes;
+        let (near, other) = if self.request.chosen.is_empty() {
+            (self.rack_of(second), self.rack_of(first))
+        } else {
+            let writer = self.placement.writer(self.request).or(nodes.node_of(first));
+            let other = if nodes.node_of(first) == writer { second } else { first };
+            let rack = writer.and_then(|node| nodes.node(node)).map(|node| &*node.rack);
+            (rack, self.rack_of(other))
+        };
+        near.and_then(|rack| self.pick(Scope::Rack(rack)))
+            .or_else(|| self.pick(Scope::Rack(other?)))
+            .or_else(|| self.pick(Scope::Everywhere))
     }
 
-    fn same_rack_as(&self, index: usize) -> Option<StorageIdx> {
-        let rack = self.rack_of(*self.chosen.get(index)?)?;
-        self.pick(|other| other == rack)
-    }
-
-    fn anywhere(&self) -> Option<StorageIdx> {
-        self.pick(|_| true)
-    }
-
-    /// A good storage of a node in a wanted rack: random probes first, then a walk over all from a random start.
-    fn pick(&self, wanted: impl Fn(&str) -> bool) -> Option<StorageIdx> {
-        let nodes = self.placement.nodes.all();
-        let start = self.placement.random.below(nodes.len());
-        (0..nodes.len())
-            .map(|step| (start + step) % nodes.len())
-            .filter(|index| nodes.get(*index).is_some_and(|node| wanted(&node.rack)))
-            .find_map(|index| self.good(NodeIdx(index as u32)))
-    }
-
-    /// A storage of this node that can take the replica, if any.
-    fn good(&self, node: NodeIdx) -> Option<StorageIdx> {
-        self.judge(node).ok()
+    /// Chooses a storage in a part of the network. Tries the wanted types in order; each DataNode with a good storage of a type
+    /// has the same chance. Judges few DataNodes, unless few of those with the type can take the replica.
+    fn pick(&self, scope: Scope<'_>) -> Option<StorageIdx> {
+        self.kinds().find_map(|kind| {
+            let candidates = self.placement.nodes.topology().with_kind(kind, scope);
+            self.placement.shuffled(candidates).find_map(|node| {
+                self.judge_node(node, self.consider_load).ok()?;
+                self.storage_of(node, kind)
+            })
+        })
     }
 
     /// A storage of this node that can take the replica, or why there is none.
     pub(super) fn judge(&self, node: NodeIdx) -> Result<StorageIdx, Refusal> {
+        self.judge_node(node, self.consider_load)?;
+        self.kinds().find_map(|kind| self.storage_of(node, kind)).ok_or(Refusal::NoStorage)
+    }
+
+    /// Refuses a DataNode that cannot take the replica, whatever its storages.
+    fn judge_node(&self, node: NodeIdx, consider_load: bool) -> Result<(), Refusal> {
+        #[cfg(test)]
+        self.placement.nodes.judged.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let known = self.placement.nodes.node(node).ok_or(Refusal::NotInService)?;
         if !known.alive || known.admin != AdminState::Normal {
             return Err(Refusal::NotInService);
@@ -269,7 +343,7 @@ impl<'a> Search<'a> {
         if self.is_taken(node) {
             return Err(Refusal::Excluded);
         }
-        if self.is_loaded(known.xceivers) {
+        if consider_load && self.is_loaded(known.xceivers) {
             return Err(Refusal::Busy);
         }
         if self.is_stale(known.last_update.mono_ms) {
@@ -286,7 +360,7 @@ impl<'a> Search<'a> {
         if in_rack >= self.rack_max {
             return Err(Refusal::RackFull);
         }
-        self.kinds().find_map(|kind| self.storage_of(node, kind)).ok_or(Refusal::NoStorage)
+        Ok(())
     }
 
     /// The types that the next replica may be on.
@@ -304,19 +378,17 @@ impl<'a> Search<'a> {
         let mut holders = self.chosen.iter().chain(self.request.unusable);
         self.excluded.contains(&node)
             || holders.any(|storage| nodes.node_of(*storage) == Some(node))
-            || self.request.avoid_local
-                && nodes.by_host(self.request.client_host).contains(&node)
-                && nodes.all().len() > 1
+            || self.request.avoid_local && nodes.by_host(self.request.client_host).contains(&node)
     }
 
     fn is_loaded(&self, xceivers: u32) -> bool {
-        self.consider_load && f64::from(xceivers) > self.load_max && xceivers > 1
+        f64::from(xceivers) > self.load_max && xceivers > 1
     }
 
     fn is_stale(&self, heard_ms: u64) -> bool {
-        let params = &self.placement.params;
-        params.avoid_stale_for_write
-            && self.placement.now_ms.saturating_sub(heard_ms) > params.stale_interval_ms
+        self.avoid_stale
+            && self.placement.now_ms.saturating_sub(heard_ms)
+                > self.placement.params.stale_interval_ms
     }
 
     /// A storage of the type with room for one more block, if the others have room for those on their way.
@@ -332,12 +404,10 @@ impl<'a> Search<'a> {
         if room < (node.scheduled.count(kind).saturating_add(1)).saturating_mul(size) {
             return None;
         }
-        let start = self.placement.random.below(storages.len());
         let fits = |storage: &StorageIdx| {
             nodes.storage(*storage).is_some_and(|known| known.takes(kind, size))
         };
-        let rotated = (0..storages.len())
-            .filter_map(|step| storages.get((start + step) % storages.len()).copied());
-        rotated.into_iter().find(fits)
+        let shuffled = self.placement.random.shuffled(storages.len());
+        shuffled.filter_map(|at| storages.get(at).copied()).find(fits)
     }
 }

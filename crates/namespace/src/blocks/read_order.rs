@@ -5,7 +5,7 @@ use super::params::BlockParams;
 use super::random::SplitMix64;
 use super::slow::SlowReports;
 use super::topology::distance;
-use super::types::{AdminState, ReplicaLocation};
+use super::types::{AdminState, ClientLocation, ReplicaLocation};
 
 /// Orders replicas for readers: near ones first, those on DataNodes that are about to go, stale or slow last.
 pub(super) struct ReadOrder<'a> {
@@ -17,13 +17,16 @@ pub(super) struct ReadOrder<'a> {
 }
 
 impl ReadOrder<'_> {
-    /// Sorts the replicas of one block for a reader on this host (IP or name).
-    pub(super) fn sort(&self, replicas: &mut [ReplicaLocation], client_host: &str) {
+    /// Sorts the replicas of one block for a reader. The rack that the network's mapping names counts for a reader that is no
+    /// DataNode (`DatanodeManager.sortLocatedBlock`).
+    pub(super) fn sort(&self, replicas: &mut [ReplicaLocation], client: ClientLocation<'_>) {
         if replicas.len() < 2 {
             return;
         }
+        let client_host = client.host;
         let reader = self.nodes.by_host(client_host).first();
-        let rack = reader.and_then(|node| self.nodes.node(*node)).map(|node| &node.rack);
+        let rack = reader.and_then(|node| self.nodes.node(*node)).map(|node| &*node.rack);
+        let rack = rack.or(client.rack);
         let stale_ms =
             if self.params.avoid_stale_for_read { self.params.stale_interval_ms } else { u64::MAX };
         replicas.sort_by_cached_key(|replica| {

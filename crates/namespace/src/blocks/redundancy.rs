@@ -132,6 +132,7 @@ impl RedundancyMonitor<'_> {
             chosen: &chosen,
             unusable: &unusable,
             storage_policy: policy_of(stored.file),
+            source: Some(source),
             ignore_locality: true,
             ..PlacementRequest::default()
         };

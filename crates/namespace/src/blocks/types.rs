@@ -227,6 +227,10 @@ pub struct PlacementRequest<'a> {
     pub replicas: usize,
     /// The writer's address (IP or host name).
     pub client_host: &'a str,
+    /// The rack of a writer that is not a DataNode, if the network's mapping knows it.
+    pub client_rack: Option<&'a str>,
+    /// The DataNode that sends the block on, if it was chosen already.
+    pub source: Option<NodeIdx>,
     /// Size of the block in bytes: room that must be there.
     pub block_size: u64,
     /// DataNodes not to use, by UUID.
@@ -243,6 +247,21 @@ pub struct PlacementRequest<'a> {
     pub avoid_local: bool,
     /// AddBlockFlag.IGNORE_CLIENT_LOCALITY: act as if the writer ran on no DataNode.
     pub ignore_locality: bool,
+}
+
+/// The place of a client in the network.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClientLocation<'a> {
+    /// The client's address (IP or host name).
+    pub host: &'a str,
+    /// The rack of a client that is not a DataNode, if the network's mapping knows it.
+    pub rack: Option<&'a str>,
+}
+
+impl<'a> From<&'a str> for ClientLocation<'a> {
+    fn from(host: &'a str) -> Self {
+        Self { host, rack: None }
+    }
 }
 
 /// Says which storage policy is in force for a file; 0 where none is set: the directories above decide, and they are not known

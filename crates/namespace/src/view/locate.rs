@@ -1,6 +1,6 @@
 //! Where the blocks of files are.
 
-use crate::blocks::{BlockLocations, BlockState};
+use crate::blocks::{BlockLocations, BlockState, ClientLocation};
 use crate::commit::DurableState;
 use crate::tree::Slot;
 use crate::{LocatedBlock, LocatedBlocks};
@@ -10,8 +10,8 @@ use zerohop_wire::BlockId;
 #[derive(Clone, Copy)]
 pub(crate) struct BlockLocator<'n> {
     pub(crate) state: &'n DurableState,
-    /// The client's address: the replicas that are nearest to it come first.
-    pub(crate) client_host: &'n str,
+    /// The replicas that are nearest to the client come first.
+    pub(crate) client: ClientLocation<'n>,
 }
 
 impl BlockLocator<'_> {
@@ -53,8 +53,7 @@ impl BlockLocator<'_> {
     }
 
     fn locate_block(self, id: BlockId, offset: u64) -> Option<LocatedBlock> {
-        let locations: BlockLocations =
-            self.state.blocks().lookup().locations(id, self.client_host)?;
+        let locations: BlockLocations = self.state.blocks().lookup().locations(id, self.client)?;
         Some(LocatedBlock { offset, locations })
     }
 }

@@ -35,7 +35,7 @@ impl<'n> View<'n> {
     }
 
     pub(crate) fn locator(self) -> BlockLocator<'n> {
-        BlockLocator { state: self.state, client_host: &self.ctx.client_host }
+        BlockLocator { state: self.state, client: self.ctx.location() }
     }
 
     /// The status of a path; none if it does not exist.

@@ -145,6 +145,7 @@ impl World {
             superuser: false,
             now: self.now,
             client_host: "127.0.0.1".into(),
+            client_rack: None,
             rpc: RpcIds::new(&[7; 16], 42),
         }
     }

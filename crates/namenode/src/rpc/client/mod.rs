@@ -56,6 +56,10 @@ impl Protocol for ClientProtocol {
         METHODS.keys().chain(UNSUPPORTED).copied().collect()
     }
 
+    fn needs_rack(method: &str) -> bool {
+        PLACED.contains(&method)
+    }
+
     fn call(call: Call<'_>, method: &str) -> Reply {
         match METHODS.get(method) {
             Some(answer) => answer(call),
@@ -67,6 +71,9 @@ impl Protocol for ClientProtocol {
         }
     }
 }
+
+/// Methods whose answers name the nearest DataNodes first.
+const PLACED: &[&str] = &["addBlock", "getAdditionalDatanode", "getBlockLocations"];
 
 /// Methods of the protocol that answer UnsupportedOperationException by name.
 const UNSUPPORTED: &[&str] = &[

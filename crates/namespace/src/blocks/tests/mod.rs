@@ -1,9 +1,11 @@
 //! Given, event, expected: the block manager without a cluster.
 
 mod cached;
+pub(super) mod chi_square;
 mod construction;
 mod datanodes;
 mod decommission;
+mod distribution;
 mod edits;
 mod extra;
 mod failover;

@@ -173,16 +173,6 @@ fn room_is_kept_only_for_blocks_that_are_on_their_way() {
     assert_eq!(sum(&cluster), 0, "nothing of a deleted block will come");
 }
 
-/// It was computed for each candidate: a placement among thousands of DataNodes walked them thousands of times.
-#[test]
-fn a_placement_computes_the_mean_load_once() {
-    let cluster = Cluster::new(&["/a", "/a", "/b", "/b", "/c", "/c"]);
-    let means = || cluster.blocks.replicas().nodes.means.load(std::sync::atomic::Ordering::Relaxed);
-    let before = means();
-    cluster.choose(request("10.0.0.0", 3));
-    assert_eq!(means(), before + 1);
-}
-
 /// Readers were sent to a DataNode as before that all others had found to be slow.
 #[test]
 fn slow_datanodes_are_listed_last_and_avoided_if_so_configured() {
@@ -208,4 +198,124 @@ fn slow_datanodes_are_listed_last_and_avoided_if_so_configured() {
     }
     cluster.pass(3 * 1_800_000);
     assert!(!cluster.blocks.datanodes().is_slow("uuid-1"), "the report is old");
+}
+
+fn rack_of_dn(host: &str) -> &'static str {
+    match host {
+        "dn0" | "dn1" | "dn2" => "/a",
+        "dn3" | "dn4" | "dn5" => "/b",
+        _ => "/c",
+    }
+}
+
+fn three_racks(params: BlockParams) -> Cluster {
+    let racks = ["/a", "/a", "/a", "/b", "/b", "/b", "/c", "/c", "/c"];
+    Cluster::with(&racks, BlockParams { safemode_extension_ms: 0, ..params })
+}
+
+/// The first replica of such a writer was placed anywhere, although Apache's NameNode looks for its rack.
+#[test]
+fn a_client_that_is_no_datanode_writes_and_reads_in_its_rack() {
+    let mut cluster = three_racks(BlockParams::default());
+    let block = cluster.written(1, 3, &[0, 3, 4]);
+    for rack in ["/a", "/b", "/c"] {
+        for _ in 0..50 {
+            let wanted = PlacementRequest { client_rack: Some(rack), ..request("10.9.9.9", 3) };
+            let chosen = cluster.choose(wanted);
+            assert_eq!(rack_of_dn(&chosen[0]), rack, "{chosen:?}");
+            assert_ne!(rack_of_dn(&chosen[1]), rack, "{chosen:?}");
+            assert_eq!(rack_of_dn(&chosen[1]), rack_of_dn(&chosen[2]), "{chosen:?}");
+            let client = ClientLocation { host: "10.9.9.9", rack: Some(rack) };
+            let found = cluster.blocks.lookup().locations(block.id, client).unwrap().replicas;
+            let racks: Vec<&str> =
+                found.iter().map(|replica| rack_of_dn(&replica.node.id.host)).collect();
+            match rack {
+                "/a" => assert_eq!(racks, ["/a", "/b", "/b"]),
+                "/b" => assert_eq!(racks, ["/b", "/b", "/a"]),
+                _ => {}
+            }
+        }
+    }
+    let nowhere = PlacementRequest { client_rack: Some("/z"), ..request("10.9.9.9", 3) };
+    assert_eq!(cluster.choose(nowhere).len(), 3);
+}
+
+/// The first replica of a writer whose own DataNode was full was placed anywhere.
+#[test]
+fn a_replica_that_the_writers_datanode_cannot_take_goes_to_its_rack() {
+    let mut cluster = three_racks(BlockParams::default());
+    let report = StorageReport { remaining: 0, ..disk(4) };
+    cluster.blocks.heartbeat("uuid-4", Heartbeat::default(), &[report], cluster.now, &|_| 0);
+    let excluded = ["uuid-0".to_owned()];
+    for _ in 0..50 {
+        let full = cluster.choose(request("10.0.0.4", 3));
+        assert_eq!(rack_of_dn(&full[0]), "/b", "{full:?}");
+        let refused = PlacementRequest { excluded: &excluded, ..request("10.0.0.0", 3) };
+        let elsewhere = cluster.choose(refused);
+        assert_eq!(rack_of_dn(&elsewhere[0]), "/a", "{elsewhere:?}");
+        let avoided = PlacementRequest { avoid_local: true, ..request("10.0.0.7", 3) };
+        let beside = cluster.choose(avoided);
+        assert_eq!(rack_of_dn(&beside[0]), "/c", "{beside:?}");
+        assert!(!beside.contains(&"dn7".to_owned()), "{beside:?}");
+    }
+}
+
+/// Such a writer got one replica less, although its own DataNode had room (`NO_LOCAL_WRITE` is a wish).
+#[test]
+fn the_writers_datanode_is_used_after_all_if_no_others_are_left() {
+    let cluster = Cluster::new(&["/a", "/b"]);
+    let avoided = PlacementRequest { avoid_local: true, ..request("10.0.0.0", 2) };
+    assert_eq!(cluster.choose(avoided), ["dn0", "dn1"]);
+    let alone = Cluster::new(&["/a"]);
+    assert_eq!(
+        alone.choose(PlacementRequest { avoid_local: true, ..request("10.0.0.0", 1) }),
+        ["dn0"]
+    );
+}
+
+/// A busy DataNode used to refuse the first replica of a writer on its own host. Hadoop ignores the load there.
+#[test]
+fn the_writers_datanode_may_be_busy() {
+    let mut cluster = Cluster::new(&["/a"; 4]);
+    cluster.beat_with(2, Heartbeat { xceivers: 100, ..Heartbeat::default() });
+    for _ in 0..20 {
+        assert_eq!(cluster.choose(request("10.0.0.2", 3))[0], "dn2");
+        assert!(!cluster.choose(request("elsewhere", 3)).contains(&"dn2".to_owned()));
+    }
+}
+
+/// With `dfs.namenode.avoid.write.stale.datanode` writes failed while every DataNode was stale, as after a pause of the
+/// NameNode.
+#[test]
+fn writes_use_stale_datanodes_if_there_are_no_others() {
+    let params = BlockParams { avoid_stale_for_write: true, ..BlockParams::default() };
+    let mut cluster = three_racks(params.clone());
+    cluster.pass(31_000);
+    assert_eq!(cluster.choose(request("10.0.0.0", 3)).len(), 3, "all of them are stale");
+
+    // Four of nine are no more than the half of them.
+    (4..9).for_each(|index| _ = cluster.beat(index));
+    cluster.pass(1);
+    let fresh = |host: &String| ["dn4", "dn5", "dn6", "dn7", "dn8"].contains(&host.as_str());
+    for _ in 0..50 {
+        let chosen = cluster.choose(request("10.0.0.0", 3));
+        assert!(chosen.iter().all(fresh), "{chosen:?}");
+        let chosen = cluster.choose(request("elsewhere", 7));
+        assert_eq!((chosen.len(), chosen.iter().filter(|host| fresh(host)).count()), (7, 5));
+    }
+
+    // Of nine six are too many to avoid.
+    cluster.pass(31_000);
+    (6..9).for_each(|index| _ = cluster.beat(index));
+    cluster.pass(1);
+    assert_eq!(cluster.choose(request("10.0.0.0", 3))[0], "dn0");
+
+    // A larger ratio avoids them, as far as a rack may have two of three replicas.
+    let params = BlockParams { stale_for_write_ratio: 0.9, safemode_extension_ms: 0, ..params };
+    cluster.blocks.set_params(params);
+    for _ in 0..50 {
+        let chosen = cluster.choose(request("10.0.0.0", 3));
+        let fresh = chosen.iter().filter(|host| rack_of_dn(host) == "/c").count();
+        assert_eq!(fresh, 2, "{chosen:?}");
+    }
 }

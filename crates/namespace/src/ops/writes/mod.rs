@@ -92,6 +92,7 @@ impl<'n> FileWrites<'n> {
             path: &located.path,
             replicas: request.count,
             client_host: &machine,
+            client_rack: self.call.ctx.client_rack.as_deref(),
             block_size: self.call.state.files().block_size(slot),
             excluded: request.excluded,
             chosen: &chosen,
@@ -293,14 +294,14 @@ impl<'n> FileWrites<'n> {
             path: request.path,
             replicas: file.replication().into(),
             client_host: &machine,
+            client_rack: self.call.ctx.client_rack.as_deref(),
             block_size: file.block_size(),
             excluded: request.excluded,
             favored: request.favored,
-            chosen: &[],
-            unusable: &[],
             storage_policy: self.call.state.effective_policy(slot),
             avoid_local: request.avoid_local,
             ignore_locality: request.ignore_locality,
+            ..PlacementRequest::default()
         })
     }
 
