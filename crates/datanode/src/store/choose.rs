@@ -3,8 +3,10 @@
 use super::volume::DataVolume;
 use crate::outliers::SlowestDisks;
 use crate::settings::{Settings, VolumePolicy};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use zerohop_system::random;
 use zerohop_wire::RemoteException;
 use zerohop_wire::StorageType;
@@ -39,11 +41,11 @@ impl VolumeChooser {
         if fitting.iter().any(is_slow) {
             let others: Vec<_> =
                 fitting.iter().filter(|volume| !is_slow(volume)).cloned().collect();
-            if let Ok(volume) = self.chooser.choose(&others, len) {
+            if let Ok(volume) = self.chooser.choose(&others, len, random::f32) {
                 return Ok(Arc::clone(volume));
             }
         }
-        self.chooser.choose(&fitting, len).cloned()
+        self.chooser.choose(&fitting, len, random::f32).cloned()
     }
 }
 
@@ -51,11 +53,18 @@ impl VolumeChooser {
 trait Candidate {
     /// Bytes that a new replica may take.
     fn available(&self) -> u64;
+
+    /// Returns the directory, which identifies the volume.
+    fn root(&self) -> &Path;
 }
 
 impl Candidate for Arc<DataVolume> {
     fn available(&self) -> u64 {
         DataVolume::available(self)
+    }
+
+    fn root(&self) -> &Path {
+        DataVolume::root(self)
     }
 }
 
@@ -63,79 +72,90 @@ impl Candidate for Arc<DataVolume> {
 #[derive(Debug)]
 struct Chooser {
     policy: VolumePolicy,
-    turn: AtomicUsize,
+    turns: Mutex<Turns>,
 }
+
+/// The order in which volumes were chosen. A plain count of choices would give the volume after full ones their turns too.
+#[derive(Debug, Default)]
+struct Turns {
+    count: u64,
+    last: HashMap<PathBuf, u64>,
+}
+
+/// A volume with the space that it had when the choice began.
+type Measured<'a, V> = (&'a V, u64);
 
 impl Chooser {
     /// A chooser.
     fn new(policy: VolumePolicy) -> Self {
-        Self { policy, turn: AtomicUsize::new(0) }
+        Self { policy, turns: Mutex::default() }
     }
 
-    /// A volume with room for `len` bytes.
+    /// Chooses a volume with room for `len` bytes. `draw` returns a number from 0 up to and without 1.
     fn choose<'a, V: Candidate>(
         &self,
         volumes: &'a [V],
         len: u64,
+        draw: impl FnOnce() -> f32,
     ) -> Result<&'a V, RemoteException> {
         if volumes.is_empty() {
             return Err(out_of_space("No more available volumes".to_owned()));
         }
+        let measured: Vec<_> = volumes.iter().map(|volume| (volume, volume.available())).collect();
         match self.policy {
-            VolumePolicy::RoundRobin => self.round_robin(volumes, &all(volumes), len),
+            VolumePolicy::RoundRobin => self.in_turn(&measured, len),
             VolumePolicy::AvailableSpace { balanced_within, preference } => {
-                self.by_space(volumes, len, balanced_within, preference)
+                self.by_space(&measured, len, balanced_within, preference, draw)
             }
         }
     }
 
-    fn round_robin<'a, V: Candidate>(
+    /// Chooses the volume whose last turn was the longest time ago, of those with room.
+    fn in_turn<'a, V: Candidate>(
         &self,
-        volumes: &'a [V],
-        among: &[usize],
+        volumes: &[Measured<'a, V>],
         len: u64,
     ) -> Result<&'a V, RemoteException> {
-        let start = self.turn.fetch_add(1, Ordering::Relaxed);
-        let mut most = 0;
-        for step in 0..among.len() {
-            let index = among.get((start + step) % among.len()).copied().unwrap_or_default();
-            let Some(volume) = volumes.get(index) else { continue };
-            let available = volume.available();
-            if available > len {
-                return Ok(volume);
-            }
-            most = most.max(available);
-        }
-        Err(out_of_space(format!(
-            "Out of space: The volume with the most available space (={most} B) is less than the \
-             block size (={len} B)."
-        )))
+        let mut turns = self.turns.lock();
+        let with_room = volumes.iter().filter(|(_, space)| *space > len);
+        let next = with_room.min_by_key(|(volume, _)| turns.last.get(volume.root()));
+        let Some((volume, _)) = next else {
+            let most = volumes.iter().map(|(_, space)| *space).max().unwrap_or_default();
+            return Err(out_of_space(format!(
+                "Out of space: The volume with the most available space (={most} B) is less than the \
+                 block size (={len} B)."
+            )));
+        };
+        turns.count += 1;
+        let count = turns.count;
+        turns.last.insert(volume.root().to_owned(), count);
+        Ok(volume)
     }
 
+    /// Prefers volumes with much space (`AvailableSpaceVolumeChoosingPolicy`): each of them gets `preference / (1 -
+    /// preference)` times the replicas of a volume with little space, as long as one of these has room.
     fn by_space<'a, V: Candidate>(
         &self,
-        volumes: &'a [V],
+        volumes: &[Measured<'a, V>],
         len: u64,
         balanced_within: u64,
         preference: f32,
+        draw: impl FnOnce() -> f32,
     ) -> Result<&'a V, RemoteException> {
-        let space: Vec<u64> = volumes.iter().map(Candidate::available).collect();
-        let least = space.iter().copied().min().unwrap_or_default();
-        let most = space.iter().copied().max().unwrap_or_default();
-        if most - least < balanced_within {
-            return self.round_robin(volumes, &all(volumes), len);
+        let least = volumes.iter().map(|(_, space)| *space).min().unwrap_or_default();
+        let most = volumes.iter().map(|(_, space)| *space).max().unwrap_or_default();
+        if most - least <= balanced_within {
+            return self.in_turn(volumes, len);
         }
-        let (low, high): (Vec<usize>, Vec<usize>) = all(volumes).into_iter().partition(|index| {
-            space.get(*index).is_some_and(|space| *space < least + balanced_within)
-        });
-        let low_fits = low.iter().any(|index| space.get(*index).is_some_and(|space| *space > len));
-        let among = if low_fits && random::f32() >= preference { low } else { high };
-        self.round_robin(volumes, &among, len)
+        let is_low = |(_, space): &Measured<'a, V>| *space <= least.saturating_add(balanced_within);
+        let (low, high): (Vec<_>, Vec<_>) = volumes.iter().copied().partition(is_low);
+        let low_fits = low.iter().any(|(_, space)| *space > len);
+        let preference = preference.clamp(0.0, 1.0);
+        let of_high = high.len() as f32 * preference;
+        let of_low = low.len() as f32 * (1.0 - preference);
+        let goes_high = !low_fits || draw() * (of_high + of_low) < of_high;
+        self.in_turn(if goes_high { &high } else { &low }, len)
     }
-}
-
-fn all<V>(volumes: &[V]) -> Vec<usize> {
-    (0..volumes.len()).collect()
 }
 
 fn out_of_space(message: String) -> RemoteException {
@@ -153,29 +173,99 @@ pub(crate) fn storage_type(code: Option<i32>) -> StorageType {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
-    impl Candidate for u64 {
+    /// A volume's directory and space.
+    type Disk = (&'static str, u64);
+
+    impl Candidate for Disk {
         fn available(&self) -> u64 {
-            *self
+            self.1
+        }
+
+        fn root(&self) -> &Path {
+            Path::new(self.0)
         }
     }
 
-    #[test]
-    fn round_robin_skips_the_full_one() {
-        let chooser = Chooser::new(VolumePolicy::RoundRobin);
-        let volumes = [100, 5, 300];
-        let chosen: Vec<u64> = (0..3).map(|_| *chooser.choose(&volumes, 50).unwrap()).collect();
-        assert_eq!(chosen, [100, 300, 300]);
-        assert!(chooser.choose(&volumes, 300).unwrap_err().message.contains("(=300 B)"));
-        assert!(chooser.choose::<u64>(&[], 1).is_err());
+    fn never() -> f32 {
+        panic!("nothing is drawn")
+    }
+
+    /// Counts the choices of each volume.
+    fn counts(chooser: &Chooser, disks: &[Disk], draws: usize) -> BTreeMap<&'static str, u64> {
+        let mut counts: BTreeMap<_, _> = disks.iter().map(|disk| (disk.0, 0)).collect();
+        for at in 0..draws {
+            // Spreads the draws as evenly as can be.
+            let draw = || (at as f64 * 0.618_033_988_75).fract() as f32;
+            *counts.get_mut(chooser.choose(disks, 5, draw).unwrap().0).unwrap() += 1;
+        }
+        counts
     }
 
     #[test]
-    fn available_space_prefers_the_emptier() {
+    fn a_full_volume_is_skipped_and_the_error_is_hadoops() {
+        let chooser = Chooser::new(VolumePolicy::RoundRobin);
+        let disks = [("/a", 100), ("/b", 5), ("/c", 300)];
+        let chosen: Vec<u64> =
+            (0..3).map(|_| chooser.choose(&disks, 50, never).unwrap().1).collect();
+        assert_eq!(chosen, [100, 300, 100]);
+        let error = chooser.choose(&disks, 300, never).unwrap_err();
+        assert!(error.message.contains("(=300 B)"), "{error:?}");
+        assert!(chooser.choose::<Disk>(&[], 1, never).is_err());
+    }
+
+    /// The volume behind full ones got the turns of them all: 3 of 5 replicas here.
+    #[test]
+    fn round_robin_volumes_differ_by_one_whatever_lies_between_them() {
+        let disks = [("/a", 100), ("/b", 0), ("/c", 0), ("/d", 100), ("/e", 100)];
+        let chooser = Chooser::new(VolumePolicy::RoundRobin);
+        for draws in 1..=20 {
+            let chooser = Chooser::new(VolumePolicy::RoundRobin);
+            let counts = counts(&chooser, &disks, draws);
+            let good = [counts["/a"], counts["/d"], counts["/e"]];
+            let (least, most) = (good.iter().min().unwrap(), good.iter().max().unwrap());
+            assert!(most - least <= 1, "{counts:?}");
+        }
+        // A volume that is not in the list for a while, as a slow one, takes no turn from the others.
+        let mut sum = BTreeMap::new();
+        for round in 0..30 {
+            let some = if round % 2 == 0 { &disks[..] } else { &disks[..4] };
+            *sum.entry(chooser.choose(some, 5, never).unwrap().0).or_insert(0) += 1;
+        }
+        assert!(sum.len() == 3 && sum.values().all(|count| (7..=12).contains(count)), "{sum:?}");
+    }
+
+    /// The share of the emptier volumes did not depend on how many there are, so that one empty disk beside ten others got
+    /// three of four replicas.
+    #[test]
+    fn volumes_with_more_space_are_chosen_as_often_as_their_weights_say() {
+        let policy = VolumePolicy::AvailableSpace { balanced_within: 10, preference: 0.75 };
+        let high = [("/a", 1000), ("/b", 900)];
+        let low = [("/c", 20), ("/d", 30), ("/e", 25)];
+        let disks = [low[0], high[0], low[1], high[1], low[2]];
+        let counts = counts(&Chooser::new(policy), &disks, 9_000);
+        for (name, expected) in
+            [("/a", 3000), ("/b", 3000), ("/c", 1000), ("/d", 1000), ("/e", 1000)]
+        {
+            assert!(counts[name].abs_diff(expected) <= 10, "{name}: {counts:?}");
+        }
+        assert!(
+            counts["/c"].abs_diff(counts["/d"]) <= 1 && counts["/a"].abs_diff(counts["/b"]) <= 1
+        );
+    }
+
+    #[test]
+    fn volumes_with_little_space_are_left_out_if_they_are_full_or_not_preferred_at_all() {
         let policy = VolumePolicy::AvailableSpace { balanced_within: 10, preference: 1.0 };
-        let chooser = Chooser::new(policy);
-        assert!((0..4).all(|_| *chooser.choose(&[20, 1000], 5).unwrap() == 1000));
-        let even: Vec<u64> = (0..2).map(|_| *chooser.choose(&[20, 21], 5).unwrap()).collect();
-        assert_ne!(even[0], even[1]);
+        let emptier = counts(&Chooser::new(policy), &[("/a", 20), ("/b", 1000)], 4);
+        assert_eq!(emptier["/b"], 4);
+        let even = counts(&Chooser::new(policy), &[("/a", 20), ("/b", 30)], 4);
+        assert_eq!((even["/a"], even["/b"]), (2, 2), "a difference of the limit is balanced");
+        let policy = VolumePolicy::AvailableSpace { balanced_within: 10, preference: 0.0 };
+        let fuller = counts(&Chooser::new(policy), &[("/a", 20), ("/b", 1000)], 4);
+        assert_eq!(fuller["/a"], 4);
+        let full = counts(&Chooser::new(policy), &[("/a", 5), ("/b", 1000)], 4);
+        assert_eq!(full["/b"], 4);
     }
 }
