@@ -20,6 +20,8 @@ pub(crate) struct Hosts {
     exclude: Option<String>,
     is_json: bool,
     lists: RwLock<Lists>,
+    /// The reason that the files could not be read when that was last tried.
+    problem: RwLock<Option<String>>,
 }
 
 #[derive(Default)]
@@ -34,26 +36,69 @@ struct Lists {
 type List = HashSet<(IpAddr, u16)>;
 
 impl Hosts {
-    /// Reads the files that the configuration names.
+    /// Reads the files that the configuration names. A file that cannot be read counts as empty, as in Hadoop: an operator who
+    /// removes a file must not keep the NameNode from starting.
+    ///
+    /// # Errors
+    /// Fails if `dfs.namenode.hosts.provider.classname` names an unknown class.
     pub(crate) fn from_conf(conf: &Conf) -> io::Result<Self> {
         let file = |key| conf.get(key).ok().flatten().filter(|file: &String| !file.is_empty());
         let (include, exclude) = (file(&keys::DFS_HOSTS), file(&keys::DFS_HOSTS_EXCLUDE));
-        let is_json = is_json(conf)?;
-        let hosts = Self { include, exclude, is_json, lists: RwLock::default() };
-        hosts.refresh()?;
+        let hosts = Self {
+            include,
+            exclude,
+            is_json: is_json(conf)?,
+            lists: RwLock::default(),
+            problem: RwLock::default(),
+        };
+        let (lists, problem) = hosts.read();
+        if let Some(problem) = &problem {
+            tracing::error!("error reading hosts files: {problem}");
+        }
+        (*hosts.lists.write(), *hosts.problem.write()) = (lists, problem);
         Ok(hosts)
     }
 
-    /// Reads the files again. Looks names up: blocks.
+    /// Reads the files again. Looks names up: blocks. If a file cannot be read, the lists do not change.
     pub(crate) fn refresh(&self) -> io::Result<()> {
-        if self.is_json {
-            let json = self.include.as_deref().map(JsonHosts::read).transpose()?;
-            *self.lists.write() = Lists { json, ..Lists::default() };
-            return Ok(());
+        let (lists, problem) = self.read();
+        self.problem.write().clone_from(&problem);
+        if let Some(problem) = problem {
+            tracing::error!("error reading hosts files, keeping the previous lists: {problem}");
+            return Err(io::Error::other(problem));
         }
-        let (include, exclude) = (read(self.include.as_deref())?, read(self.exclude.as_deref())?);
-        *self.lists.write() = Lists { include, exclude, json: None };
+        *self.lists.write() = lists;
         Ok(())
+    }
+
+    /// Returns the reason that the files could not be read when that was last tried.
+    pub(crate) fn problem(&self) -> Option<String> {
+        self.problem.read().clone()
+    }
+
+    /// Reads what can be read of the files. Also returns what cannot.
+    fn read(&self) -> (Lists, Option<String>) {
+        let (mut lists, mut problems) = (Lists::default(), Vec::new());
+        let mut note = |key: &str, error: io::Error| problems.push(format!("{key}: {error}"));
+        if self.is_json {
+            match self.include.as_deref().map(JsonHosts::read).transpose() {
+                Ok(json) => lists.json = json,
+                Err(error) => note(keys::DFS_HOSTS.name, error),
+            }
+        } else {
+            let mut read = |key: &str, file: &Option<String>| {
+                read(file.as_deref()).unwrap_or_else(|error| {
+                    note(key, error);
+                    List::new()
+                })
+            };
+            lists.include = read(keys::DFS_HOSTS.name, &self.include);
+            lists.exclude = read(keys::DFS_HOSTS_EXCLUDE.name, &self.exclude);
+        }
+        let problem = (!problems.is_empty()).then(|| {
+            format!("{}; correct it, then run dfsadmin -refreshNodes", problems.join(", "))
+        });
+        (lists, problem)
     }
 
     /// The upgrade domain that a file of JSON gives a DataNode.
@@ -147,7 +192,13 @@ mod tests {
 
     fn hosts(include: &str, exclude: &str) -> Hosts {
         let lists = Lists { include: parse(include).0, exclude: parse(exclude).0, json: None };
-        Hosts { include: None, exclude: None, is_json: false, lists: RwLock::new(lists) }
+        Hosts {
+            include: None,
+            exclude: None,
+            is_json: false,
+            lists: RwLock::new(lists),
+            problem: RwLock::default(),
+        }
     }
 
     fn node(ip: &str, host: &str, xfer_port: u32) -> DatanodeId {
@@ -185,5 +236,61 @@ mod tests {
         let (list, unknown) = parse("no..host 10.0.0.1 10.0.0.1\nalso..none:9");
         assert_eq!(list, List::from([("10.0.0.1".parse().unwrap(), ANY_PORT)]));
         assert_eq!(unknown, ["no..host", "also..none:9"]);
+    }
+
+    /// The NameNode did not start.
+    #[test]
+    fn a_missing_file_counts_as_empty_at_the_start_and_changes_nothing_later() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = |name: &str| directory.path().join(name);
+        std::fs::write(file("exclude"), "10.0.0.1\n").unwrap();
+        let mut conf = Conf::new();
+        conf.set("dfs.hosts", file("include").to_str().unwrap());
+        conf.set("dfs.hosts.exclude", file("exclude").to_str().unwrap());
+        let hosts = Hosts::from_conf(&conf).unwrap();
+        let judge = |ip: &str| hosts.judge(&node(ip, "dn", 9866));
+        assert_eq!(
+            (judge("10.0.0.1"), judge("10.0.0.2")),
+            (Admission::Excluded, Admission::Allowed)
+        );
+        let problem = hosts.problem().unwrap();
+        assert!(problem.contains("dfs.hosts: ") && problem.contains("include"), "{problem}");
+
+        std::fs::write(file("include"), "10.0.0.1 10.0.0.3\n").unwrap();
+        hosts.refresh().unwrap();
+        assert_eq!((hosts.problem(), judge("10.0.0.2")), (None, Admission::Refused));
+
+        std::fs::remove_file(file("exclude")).unwrap();
+        std::fs::write(file("include"), "10.0.0.2\n").unwrap();
+        let refused = hosts.refresh().unwrap_err().to_string();
+        assert!(refused.contains("dfs.hosts.exclude: "), "{refused}");
+        assert_eq!(hosts.problem(), Some(refused));
+        assert_eq!(judge("10.0.0.1"), Admission::Excluded, "the old lists stay");
+        assert_eq!(
+            (judge("10.0.0.2"), judge("10.0.0.3")),
+            (Admission::Refused, Admission::Allowed)
+        );
+    }
+
+    #[test]
+    fn a_missing_file_of_json_counts_as_empty_and_a_broken_one_keeps_the_list() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("hosts.json");
+        let mut conf = Conf::new();
+        conf.set("dfs.hosts", path.to_str().unwrap());
+        conf.set("dfs.namenode.hosts.provider.classname", "CombinedHostFileManager");
+        let hosts = Hosts::from_conf(&conf).unwrap();
+        let judge = |ip: &str| hosts.judge(&node(ip, "dn", 9866));
+        assert!(hosts.problem().is_some());
+        assert_eq!(judge("10.0.0.1"), Admission::Allowed);
+        std::fs::write(&path, r#"[{"hostName": "10.0.0.1"}]"#).unwrap();
+        hosts.refresh().unwrap();
+        assert_eq!(
+            (judge("10.0.0.1"), judge("10.0.0.2")),
+            (Admission::Allowed, Admission::Refused)
+        );
+        std::fs::write(&path, "[{").unwrap();
+        assert!(hosts.refresh().is_err());
+        assert_eq!(judge("10.0.0.2"), Admission::Refused);
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use zerohop_daemon::http::Health;
 
 /// A NameNode whose edit log has failed cannot serve. Safe mode is normal after a start: it is shown. So is the state of one
-/// of several: a standby is well.
+/// of several: a standby is well. Host files that cannot be read are shown, because the lists before them are in force.
 pub(super) fn health(core: &Core) -> Health {
     let (tip, is_low) = core.read(|namespace| {
         let safe_mode = namespace.blocks().safe_mode();
@@ -21,7 +21,8 @@ pub(super) fn health(core: &Core) -> Health {
     let health = Health::new()
         .with("state", core.ha.state().name())
         .with("safeMode", tip)
-        .with("failedDirectories", failed);
+        .with("failedDirectories", failed)
+        .with("hostFiles", core.hosts.problem());
     let health = match core.log_failed.borrow().clone() {
         Some(reason) => health.with_problem(reason),
         None => health,

@@ -75,6 +75,10 @@ fn notices(core: &Core, stats: &BlockStats, failed_volumes: u32) -> Vec<Notice> 
         let text = format!("{failed_volumes} volumes of live DataNodes have failed.");
         notices.push(Notice::new(Level::Warn, text).to("/datanodes?state=failed", "Where"));
     }
+    if let Some(problem) = core.hosts.problem() {
+        let text = format!("The host files cannot be read: {problem}.");
+        notices.push(Notice::new(Level::Warn, text));
+    }
     if let Some(since) = upgrade.started_ms().filter(|_| upgrade.is_under_way()) {
         let text = format!(
             "A rolling upgrade is in progress since {}. DataNodes keep what is deleted until it is finalized.",
@@ -176,4 +180,40 @@ fn namenode(core: &Core, names: &NamespaceStats) -> Vec<(&'static str, Cell)> {
         ("Writers with a lease", Cell::count(names.lease_holders)),
         ("Process", format!("{}, {} threads", process::name(), process::threads()).into()),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{FormatOptions, NameNode};
+    use std::sync::Arc;
+    use zerohop_conf::Conf;
+
+    /// The NameNode did not start without the file.
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_missing_host_file_is_on_the_page_and_in_health() {
+        let directory = tempfile::tempdir().unwrap();
+        let (names, exclude) = (directory.path().join("name"), directory.path().join("exclude"));
+        let mut conf = Conf::new();
+        conf.set("dfs.namenode.name.dir", names.to_str().unwrap());
+        conf.set("fs.defaultFS", "hdfs://127.0.0.1:0");
+        conf.set("dfs.namenode.http-address", "127.0.0.1:0");
+        conf.set("dfs.hosts.exclude", exclude.to_str().unwrap());
+        NameNode::format(&conf, FormatOptions::default()).unwrap();
+        let node = NameNode::start(Arc::new(conf)).await.unwrap();
+        let shown = || {
+            let stats = node.core().read(|namespace| namespace.blocks().stats());
+            let page = format!("{:?}", notices(node.core(), &stats, 0));
+            let health = crate::http::health::health(node.core()).page("NameNode");
+            (page.contains("The host files cannot be read: dfs.hosts.exclude: "), health)
+        };
+        let (on_page, health) = shown();
+        assert!(on_page && health.body.contains("hostFiles"), "{}", health.body);
+        assert_eq!(health.status.as_u16(), 200, "it serves: {}", health.body);
+        std::fs::write(exclude, "10.0.0.1\n").unwrap();
+        node.core().hosts.refresh().unwrap();
+        let (on_page, health) = shown();
+        assert!(!on_page && health.body.contains("\"hostFiles\": null"), "{}", health.body);
+        node.stop().await;
+    }
 }
