@@ -32,6 +32,16 @@ fn up_serves_rest_for_every_user() {
     assert_eq!((code, out.as_str()), (0, "text alice\n"), "{err}");
 }
 
+/// `up` used to blame unreported blocks if the disk of an empty cluster was small.
+#[test]
+fn up_on_a_small_disk_says_that_space_lacks() {
+    let small = ["-D", "dfs.namenode.resource.du.reserved=9000000000000000", "--exec", "true"];
+    let (code, _, err) = run(zerohop(&PORTS).args(small));
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("(dfs.namenode.resource.du.reserved) is free on the disk of "), "{err}");
+    assert!(!err.contains("reported"), "{err}");
+}
+
 /// SIGTERM went to the shell only, and what it had started lived on.
 #[test]
 fn what_exec_started_ends_with_the_cluster() {

@@ -82,6 +82,15 @@ impl Error {
         Self(Arc::new(inner))
     }
 
+    /// Adds a line to the text. The first line stays the server's.
+    pub(crate) fn with_line(self, line: &str) -> Self {
+        let text = format!("{}\n{line}", self.0.text);
+        match Arc::try_unwrap(self.0) {
+            Ok(inner) => Self(Arc::new(Inner { text: text.into(), ..inner })),
+            Err(shared) => Self(shared),
+        }
+    }
+
     pub(crate) fn invalid(text: impl Into<Cow<'static, str>>) -> Self {
         Self::new(ErrorKind::Invalid, text)
     }

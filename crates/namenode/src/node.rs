@@ -222,6 +222,19 @@ impl NameNode {
         self.core.read(|namespace| namespace.blocks().safe_mode().is_on())
     }
 
+    /// Returns the reason that changes are refused now, in Hadoop's words, or `None` outside of safe mode.
+    pub fn safe_mode_tip(&self) -> Option<String> {
+        self.core.read(|namespace| {
+            let safe_mode = namespace.blocks().safe_mode();
+            safe_mode.is_on().then(|| safe_mode.tip())
+        })
+    }
+
+    /// Returns `true` if the disks of the edit log have too little free space, for which safe mode is on.
+    pub fn is_low_on_space(&self) -> bool {
+        self.core.read(|namespace| namespace.blocks().safe_mode().is_low_on_resources())
+    }
+
     /// DataNodes whose heartbeats arrive.
     pub fn live_datanodes(&self) -> usize {
         self.core.read(|namespace| namespace.blocks().stats().live_nodes as usize)

@@ -11,7 +11,7 @@ use std::time::Duration;
 use zerohop_system::clock;
 
 use tokio::task::JoinSet;
-use zerohop_conf::{Conf, site_xml};
+use zerohop_conf::{Conf, keys, site_xml};
 use zerohop_datanode::DataNode;
 use zerohop_namenode::storage::StorageConfig;
 use zerohop_namenode::{FormatOptions, NameNode};
@@ -20,6 +20,7 @@ use crate::domain_socket;
 use crate::failure::{Failure, Outcome};
 use crate::file_copier;
 use crate::rest::Rest;
+use crate::units::human;
 use crate::webhdfs;
 pub use addresses::Addresses;
 pub use plan::{Plan, names_a_place};
@@ -165,18 +166,34 @@ impl Cluster {
         self.leave_safe_mode().await;
     }
 
-    /// Waits for the end of safe mode, unless replicas lack: then the cluster serves reads at least.
+    /// Waits for the end of safe mode, unless replicas or disk space lack: then the cluster serves reads at least.
     async fn leave_safe_mode(&self) {
         let limit = clock::now() + SAFE_MODE_WAIT;
-        while self.namenode.is_in_safe_mode() {
+        while let Some(tip) = self.namenode.safe_mode_tip() {
+            if self.namenode.is_low_on_space() {
+                eprintln!("{}", self.low_space());
+                return;
+            }
             if clock::now() > limit {
-                eprintln!(
-                    "Safe mode is still on: not all blocks have been reported (zerohop fsck / lists what is missing)"
-                );
+                let tip = tip.replace('\n', " ");
+                eprintln!("Safe mode is still on: {tip} (zerohop fsck / lists what is missing)");
                 return;
             }
             clock::sleep(SAFE_MODE_POLL).await;
         }
+    }
+
+    /// Returns the advice for a disk that is too small for the edit log.
+    fn low_space(&self) -> String {
+        let key = &keys::DFS_NAMENODE_RESOURCE_DU_RESERVED;
+        let reserved = self.conf.get(key).unwrap_or_default();
+        let reserved = human(i64::try_from(reserved).unwrap_or(i64::MAX), "B", 1);
+        format!(
+            "Safe mode is on: less than {reserved} ({}) is free on the disk of {}, so that nothing can be written. Free \
+             some space; safe mode ends by itself then",
+            key.name,
+            self.plan.directory.display()
+        )
     }
 
     fn reachable_at(&self, listener: SocketAddr) -> String {

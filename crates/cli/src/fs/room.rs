@@ -8,6 +8,8 @@ use crate::units::human;
 
 /// The NameNode's answer where no DataNode can be chosen.
 const NO_PLACE: &str = "could only be written to";
+/// The client's own error if it could set up no pipeline.
+const NO_PIPELINE: &str = "Unable to create new block";
 /// The client's own error where every DataNode of a pipeline failed.
 const ALL_BAD: &str = "are bad. Aborting";
 /// The smallest block that a NameNode takes by default (dfs.namenode.fs-limits.min-block-size).
@@ -15,7 +17,7 @@ const SMALLEST_BLOCK: u64 = 1 << 20;
 
 /// Whether a failure may come from full disks.
 pub fn may_be_short(failure: &str) -> bool {
-    failure.contains(NO_PLACE) || failure.contains(ALL_BAD)
+    [NO_PLACE, NO_PIPELINE, ALL_BAD].iter().any(|text| failure.contains(text))
 }
 
 /// One line for the user; `None` where the disks are not the cause, or nobody may know.
@@ -32,6 +34,16 @@ pub fn line(fs: &FileSystem, block_size: u64, failure: &str) -> Option<String> {
 fn excluded(failure: &str) -> usize {
     let before = failure.split(" node(s) are excluded").next().unwrap_or_default();
     before.rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap_or(0)
+}
+
+/// Returns what is wrong with these DataNodes, from the second line of the client's error.
+fn faults(failure: &str) -> Option<&str> {
+    failure.lines().nth(1).and_then(|line| line.split_once(": ")).map(|(_, faults)| faults)
+}
+
+/// Returns `true` if the DataNodes themselves answered that they could not write, as with a full disk.
+fn is_answered(faults: &str) -> bool {
+    faults.contains("Got error") || faults.contains("Bad response")
 }
 
 /// Where the NameNode refused, there is something to say even where there is room.
@@ -54,6 +66,12 @@ fn words(nodes: &[DatanodeStorage], block_size: u64, failure: &str) -> Option<St
         return Some(short(block_size, sum, Some((nodes.len(), largest))));
     }
     let failed = excluded(failure);
+    if let Some(faults) = faults(failure).filter(|faults| !is_answered(faults)) {
+        return Some(format!(
+            "DataNodes could not be reached while this file was written: {faults}; start them, or see in their logs why \
+             they ended"
+        ));
+    }
     if refused && failed > 0 {
         return Some(format!(
             "{failed} of {} DataNode(s) failed while this file was written, as with a full disk: their logs say why; \
@@ -158,6 +176,22 @@ mod tests {
             excluded("There are 3 datanode(s) running and no node(s) are excluded in this"),
             0
         );
+    }
+
+    /// `fs` used to blame a full disk if DataNodes had been stopped.
+    #[test]
+    fn datanodes_that_refuse_connections_are_not_called_full() {
+        let failure = "File /f could only be written to 0 of the 1 minReplication nodes. There are 2 datanode(s) running \
+                       and 2 node(s) are excluded in this operation.\nDataNodes that this client could not use: \
+                       10.0.0.1:9866: Connection refused (os error 111), 10.0.0.2:9866: timed out";
+        let nodes = [node(&[1 << 40]), node(&[1 << 40])];
+        assert_eq!(
+            words(&nodes, 1 << 20, failure).unwrap(),
+            "DataNodes could not be reached while this file was written: 10.0.0.1:9866: Connection refused (os error 111), \
+             10.0.0.2:9866: timed out; start them, or see in their logs why they ended"
+        );
+        let full = failure.replace("timed out", "Got error, status=ERROR, status message ");
+        assert!(words(&nodes, 1 << 20, &full).unwrap().contains("as with a full disk"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::client::Client;
+use crate::error::Error;
 use crate::fixture::replica;
 use crate::types::{DatanodeInfo, FileStatus, LocatedBlock};
 use crate::write::call::WrittenFile;
@@ -14,12 +15,13 @@ use std::sync::Arc;
 use zerohop_conf::Conf;
 use zerohop_proto::hdfs::{BlockOpResponseProto, HdfsFileStatusProto, Status};
 use zerohop_transport::login::User;
+use zerohop_transport::rpc::RpcError;
 use zerohop_wire::checksum_type::DataChecksum;
 use zerohop_wire::transfer::ack::PipelineAck;
 use zerohop_wire::transfer::packet::HEARTBEAT_SEQNO;
 use zerohop_wire::transfer::pipeline_fault::PipelineFault;
 use zerohop_wire::transfer::{frame, op};
-use zerohop_wire::{Block, BlockId, ExtendedBlock, GenerationStamp};
+use zerohop_wire::{Block, BlockId, ExtendedBlock, GenerationStamp, JavaException};
 
 /// A stream in the middle of a block, with a NameNode that is not there; and the first DataNode's end.
 pub(in crate::write) fn stream() -> (Stream, TcpStream) {
@@ -154,6 +156,27 @@ fn a_block_that_cannot_be_connected_is_abandoned_before_another_one_is_asked_for
     assert_eq!((stream.stage, stream.nodes.len()), (Stage::Streaming, 1));
 }
 
+/// The NameNode only counts the DataNodes that a client excluded: "as with a full disk" was guessed of stopped ones.
+#[test]
+fn a_refusal_for_lack_of_datanodes_says_what_is_wrong_with_those_that_were_excluded() {
+    let (mut stream, _) = stream();
+    stream.end_block();
+    queue_packet(&mut stream);
+    assert!(matches!(stream.advance(Until::Sent).unwrap(), Some(Need::Block { .. })));
+    let bad = closed_port();
+    assert!(matches!(next_need(&mut stream, Some(block(5, &[bad]))), Some(Need::Abandon(_))));
+    assert!(matches!(next_need(&mut stream, None), Some(Need::Block { .. })));
+    let refusal = JavaException::Io.with("File /f could only be written to 0 of the 1");
+    stream.answered(Err(Error::from(RpcError::Remote(refusal))));
+    let error = stream.advance(Until::Sent).unwrap_err();
+    assert_eq!(error.java_class(), Some("java.io.IOException"));
+    let text = error.to_string();
+    let (first, second) = text.split_once('\n').unwrap();
+    assert_eq!(first, "File /f could only be written to 0 of the 1");
+    let address = replica(bad).node.transfer_addr(false);
+    assert!(second.contains(&format!("{address}: ")) && second.contains("refused"), "{second}");
+}
+
 #[test]
 fn a_writer_gives_up_after_its_tries_and_has_abandoned_every_block() {
     let (mut stream, _) = stream();
@@ -168,7 +191,9 @@ fn a_writer_gives_up_after_its_tries_and_has_abandoned_every_block() {
     }
     stream.answered(Ok(None));
     let error = stream.advance(Until::Sent).unwrap_err();
-    assert_eq!(error.to_string(), "Unable to create new block.");
+    let text = error.to_string();
+    assert_eq!(text.lines().next(), Some("Unable to create new block."));
+    assert_eq!(text.matches("refused").count() as i64, tries, "{text}");
 }
 
 /// A pipeline of one that restarts is waited for, refuses, and is there at last; the packet goes down it.

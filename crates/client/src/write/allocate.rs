@@ -3,13 +3,16 @@
 use super::call::Need;
 use super::pipeline::{Pipeline, Setup};
 use super::set_up::{NewBlock, NewBlockStep as Step, SetUp};
-use super::stream::{Stage, Stream};
+use super::stream::{Excluded, Stage, Stream};
 use crate::error::{Error, Result};
 use crate::types::{DatanodeInfo, LocatedBlock};
 use zerohop_proto::hdfs::op_write_block_proto::BlockConstructionStage;
 use zerohop_system::clock;
-use zerohop_wire::ExtendedBlock;
 use zerohop_wire::transfer::pipeline_fault::PipelineFault;
+use zerohop_wire::{ExtendedBlock, JavaException};
+
+/// Begins the line of an error that says why DataNodes were excluded.
+const UNUSABLE: &str = "DataNodes that this client could not use: ";
 
 impl Stream {
     /// The next step towards a block and its pipeline. DataNodes that cannot be reached are left out of the next try.
@@ -20,7 +23,11 @@ impl Stream {
                 Need::Block { previous: new.previous.clone(), excluded: self.excluded_nodes() }
             }
             Step::Connect => {
-                let located = self.take_located()?;
+                let located = self.take_located().map_err(|error| match error.remote_kind() {
+                    // The NameNode only counts the DataNodes that it left out.
+                    Some(JavaException::Io) => self.with_faults(error),
+                    _ => error,
+                })?;
                 let Some(abandoned) = self.connect_new(located) else { return Ok(None) };
                 self.block = new.previous.clone();
                 new.step = Step::Abandoned;
@@ -29,7 +36,7 @@ impl Stream {
             Step::Abandoned => {
                 self.take_answer()?;
                 let Some(left) = new.tries_left.checked_sub(1) else {
-                    return Err(Error::plain("Unable to create new block."));
+                    return Err(self.with_faults(Error::plain("Unable to create new block.")));
                 };
                 new.tries_left = left;
                 new.step = Step::Ask;
@@ -56,7 +63,7 @@ impl Stream {
         tracing::warn!("Abandoning {block} of {}: {fault}", self.file.src);
         if let Some(bad) = self.nodes.get(fault.index()) {
             tracing::warn!("Excluding datanode {}", bad.node);
-            self.excluded.push((clock::now(), bad.node.clone()));
+            self.excluded.push(Excluded { since: clock::now(), node: bad.node.clone(), fault });
         }
         self.nodes.clear();
         Some(block)
@@ -99,7 +106,18 @@ impl Stream {
 
     fn excluded_nodes(&mut self) -> Vec<DatanodeInfo> {
         let expiry = self.file.client.settings.excluded_expiry;
-        self.excluded.retain(|(since, _)| clock::since(*since) < expiry);
-        self.excluded.iter().map(|(_, node)| node.clone()).collect()
+        self.excluded.retain(|excluded| clock::since(excluded.since) < expiry);
+        self.excluded.iter().map(|excluded| excluded.node.clone()).collect()
+    }
+
+    /// Adds to an error what is wrong with the DataNodes that were left out.
+    fn with_faults(&self, error: Error) -> Error {
+        if self.excluded.is_empty() {
+            return error;
+        }
+        let shown: Vec<String> = (self.excluded.iter())
+            .map(|excluded| format!("{}: {}", excluded.node.transfer_addr(false), excluded.fault))
+            .collect();
+        error.with_line(&format!("{UNUSABLE}{}", shown.join(", ")))
     }
 }

@@ -34,6 +34,13 @@ pub(super) enum Stage {
     Close,
 }
 
+/// A DataNode that a writer asks the NameNode not to choose, with its failure.
+pub(super) struct Excluded {
+    pub(super) since: Instant,
+    pub(super) node: DatanodeInfo,
+    pub(super) fault: PipelineFault,
+}
+
 pub(super) struct Stream {
     pub(super) file: Arc<WrittenFile>,
     pub(super) block_size: u64,
@@ -57,8 +64,8 @@ pub(super) struct Stream {
     pub(super) persist_blocks: bool,
     /// DataNodes that failed in the pipeline of this block.
     pub(super) failed: Vec<DatanodeInfo>,
-    /// DataNodes that could not be connected to, and since when.
-    pub(super) excluded: Vec<(Instant, DatanodeInfo)>,
+    /// DataNodes that could not be connected to.
+    pub(super) excluded: Vec<Excluded>,
     pub(super) restart_deadline: Option<Instant>,
     pub(super) recoveries: u32,
     /// The failure that a heartbeat found between two writes: the next step recovers from it.
