@@ -22,6 +22,7 @@ mod salvage;
 mod slow_disk;
 mod slow_operations;
 mod ten;
+mod trash;
 mod unreadable;
 mod upkeep;
 mod writers;
