@@ -5,8 +5,7 @@ use zerohop_gateway::Gateway;
 
 use crate::daemon::{end, log_warnings, serve};
 use crate::failure::{Failure, Outcome, complain};
-use crate::running;
-use crate::settings::Settings;
+use crate::settings::{Settings, check_named};
 use crate::stop::Stop;
 
 pub const USAGE: &str = "Usage: gateway
@@ -38,9 +37,7 @@ fn start(settings: &Settings) -> Outcome<i32> {
     let own = settings.load()?.directory().map(|directory| directory.join(SITE_FILE));
     settings.files.extend(own.filter(|file| file.exists()));
     let conf = settings.load_for_cluster()?;
-    if conf.default_fs()? == running::UNNAMED {
-        return Err(running::unnamed());
-    }
+    check_named(&conf)?;
     log_warnings(&conf);
     let gateway = Gateway::bind(conf).map_err(|error| Failure::io(error.to_string()))?;
     serve(async move {

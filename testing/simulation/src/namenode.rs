@@ -32,6 +32,7 @@ pub fn root() -> OpContext {
         superuser: true,
         now: Now { wall_ms: WALL_MS, mono_ms: 1_000_000 },
         client_host: "127.0.0.1".into(),
+        client_rack: None,
         rpc: RpcIds::new(&[7; 16], 42),
     }
 }

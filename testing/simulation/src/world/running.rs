@@ -52,6 +52,7 @@ impl<'a> RunningNameNode<'a> {
             superuser: true,
             now: self.now,
             client_host: "127.0.0.1".into(),
+            client_rack: None,
             rpc: RpcIds::new(&[7; 16], 42),
         }
     }
