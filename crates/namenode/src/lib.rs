@@ -66,6 +66,7 @@ mod transition;
 #[cfg(test)]
 mod transition_test;
 mod trash;
+mod trash_policy;
 mod waiters;
 
 pub use bootstrap::{BootstrapError, BootstrapStandby};

@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::audit::AuditSettings;
 use crate::lock_holds::HoldThresholds;
-use crate::trash::TrashPolicy;
+use crate::trash_policy::TrashPolicy;
 use std::sync::Arc;
 use std::time::Duration;
 use zerohop_conf::{Conf, ConfError, Key, keys};

@@ -7,6 +7,7 @@
 use crate::call_error::CallError;
 use crate::core::Core;
 use crate::service::{Caller, ClientService, Outcome, http_context};
+use crate::trash_policy::TrashPolicy;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan, Zoned};
@@ -14,7 +15,6 @@ use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
-use zerohop_conf::{Conf, ConfError, keys};
 use zerohop_namespace::{Error as NamespaceError, FileStatus, RenameOptions};
 use zerohop_system::clock;
 use zerohop_wire::CallerIdentity;
@@ -33,45 +33,6 @@ const SUFFIX_MAX: usize = 1000;
 
 /// Years before now of the earliest date that two digits of a year can mean, as in Java's `SimpleDateFormat`.
 const CENTURY_START_YEARS: i16 = 80;
-
-/// The rules of the trash emptier.
-#[derive(Clone, Debug)]
-pub(crate) struct TrashPolicy {
-    /// Age at which a checkpoint is deleted.
-    keep: Duration,
-    /// Time between two checkpoints.
-    interval: Duration,
-    /// True if the emptier also deletes other entries of a trash root than checkpoints.
-    cleans_roots: bool,
-    /// The directory of the home directories.
-    homes: String,
-}
-
-impl TrashPolicy {
-    /// Reads the policy of a configuration; `None` if it keeps no trash.
-    ///
-    /// # Errors
-    /// Fails if the interval is negative or no number.
-    pub(crate) fn from_conf(conf: &Conf) -> Result<Option<Self>, ConfError> {
-        let key = &keys::FS_TRASH_INTERVAL;
-        if conf.get_checked(key.name)?.is_some_and(|text| text.trim().starts_with('-')) {
-            return Err(conf.misfit(key.name, "a number of minutes that is not negative"));
-        }
-        let keep = conf.get(key)?;
-        if keep.is_zero() {
-            return Ok(None);
-        }
-        let checkpoints = conf.get(&keys::FS_TRASH_CHECKPOINT_INTERVAL)?;
-        let is_usable = !checkpoints.is_zero() && checkpoints <= keep;
-        let prefix = conf.get(&keys::DFS_USER_HOME_DIR_PREFIX)?;
-        Ok(Some(Self {
-            keep,
-            interval: if is_usable { checkpoints } else { keep },
-            cleans_roots: conf.get(&keys::FS_TRASH_CLEAN_TRASHROOT_ENABLE)?,
-            homes: format!("/{}", prefix.trim_matches('/')),
-        }))
-    }
-}
 
 /// Empties the trash at each multiple of the checkpoint interval; never ends by itself.
 pub(crate) async fn run(core: Arc<Core>, policy: TrashPolicy) -> Infallible {

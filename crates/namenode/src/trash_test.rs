@@ -6,6 +6,7 @@ use crate::name_service::NameService;
 use crate::start::Membership;
 use crate::{FormatOptions, NameNode, StartOption};
 use std::path::Path;
+use zerohop_conf::Conf;
 use zerohop_namespace::{CreateFlags, CreateRequest, Namespace, OpContext};
 
 fn conf(directory: &Path, values: &[(&str, &str)]) -> Conf {
