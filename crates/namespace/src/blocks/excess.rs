@@ -54,6 +54,12 @@ impl ExcessReplicas {
             .is_some_and(|marked| marked.iter().any(|excess| excess.storage == storage))
     }
 
+    /// Returns `true` if a replica is marked, since `from_ms` or later.
+    pub(super) fn is_marked_since(&self, slot: Slot, storage: StorageIdx, from_ms: u64) -> bool {
+        let marked = self.blocks.get(&slot).into_iter().flatten();
+        marked.filter(|excess| excess.storage == storage).any(|excess| excess.since_ms >= from_ms)
+    }
+
     pub(super) fn of_block(&self, slot: Slot) -> Storages {
         self.blocks.get(&slot).into_iter().flatten().map(|excess| excess.storage).collect()
     }

@@ -249,6 +249,9 @@ impl BlockReports<'_> {
         {
             return Some(slot);
         }
+        if self.is_overtaken_by_recovery(slot, storage, &stored, replica.block) {
+            return Some(slot);
+        }
         if let Some(reason) = corruption(&stored, &replica) {
             if self.blocks.replicas.nodes.is_standby() {
                 // An edit that is on its way may explain it.
@@ -276,6 +279,22 @@ impl BlockReports<'_> {
             self.add_replica(slot, storage, &stored, replica.block, origin);
         }
         Some(slot)
+    }
+
+    /// Returns `true` if a report lists the stamp that a replica had before a recovery, and the replica was ordered to be deleted
+    /// under its new stamp since: a report may have been in flight when the recovery ended. Without its mark the replica would
+    /// count again, and another one would be deleted for it.
+    fn is_overtaken_by_recovery(
+        &self,
+        slot: Slot,
+        storage: StorageIdx,
+        stored: &StoredBlock,
+        reported: Block,
+    ) -> bool {
+        let StoredReplicas { params, redundancy, now, .. } = &self.blocks.replicas;
+        let from_ms = now.mono_ms.saturating_sub(params.pending_timeout_ms);
+        reported.stamp < stored.block.stamp
+            && redundancy.excess.is_marked_since(slot, storage, from_ms)
     }
 
     /// Whether a later stamp of a replica is known already than the one reported: a new pipeline or the end of a recovery may

@@ -230,3 +230,30 @@ fn a_late_report_of_an_older_stamp_does_not_count() {
     assert_eq!(cluster.blocks.lookup().replica_counts(block.id), counts);
     assert!((0..2).all(|index| cluster.beat(index).is_empty()), "the last one is not deleted");
 }
+
+/// The report was in flight while a recovery gave the replica another stamp, under which it was ordered to be deleted. Its mark as
+/// excess was lost with the old stamp, the replica counted again, and the last one was deleted for it.
+#[test]
+fn a_report_that_a_recovery_has_overtaken_takes_back_no_excess_mark() {
+    let mut cluster = Cluster::new(&["/a", "/a"]);
+    let old = cluster.written(1, 1, &[0, 1]);
+    let new = Block { stamp: GenerationStamp(1002), ..old };
+    cluster.blocks.reopen(old.id).unwrap();
+    let both = [cluster.disk_of(0), cluster.disk_of(1)];
+    cluster.blocks.end_recovery(new.id, new.stamp, new.len, &both).unwrap();
+    assert!(cluster.blocks.commit(new).unwrap());
+    cluster.settle();
+    let excess = |cluster: &Cluster| cluster.blocks.stats().excess;
+    assert_eq!(excess(&cluster), 1);
+    let told = |cluster: &mut Cluster, node| {
+        let is_deletion = |command: &Command| matches!(command, Command::Invalidate(_));
+        cluster.beat(node).iter().any(is_deletion)
+    };
+    assert_eq!([0, 1].map(|node| told(&mut cluster, node)), [true, false]);
+    cluster.full_report(0, vec![finalized(old)]);
+    cluster.received(0, new);
+    cluster.received(1, new);
+    cluster.settle();
+    assert_eq!(excess(&cluster), 1);
+    assert!(!told(&mut cluster, 1), "it is the last replica");
+}
