@@ -123,7 +123,7 @@ struct Talk {
 
 impl Talk {
     fn begin(test: TestNode, script: Script) -> Self {
-        let _inside = test.node.handle.enter();
+        let inside = test.node.handle.enter();
         let options = ServerOptions::from_conf(&Conf::new(), 0, 1).unwrap();
         let server = RpcServer::bind(SocketAddr::from(([127, 0, 0, 1], 0)), options).unwrap();
         let namenode = Arc::new(NameNode(Mutex::new(script)));
@@ -134,7 +134,7 @@ impl Talk {
         let link = Link::new(addr, 0, &test.node.user, test.node.rpc_options.clone());
         service.add(Arc::clone(&link));
         test.node.handle.spawn(Actor::new(link, Arc::clone(&test.node), service).run());
-        drop(_inside);
+        drop(inside);
         Self { test, namenode, _server: server }
     }
 
