@@ -27,8 +27,16 @@ impl MethodHeader {
     }
 }
 
+/// Largest header of a request. Its strings are copied, which is not charged; ids and a caller context take some hundred bytes.
+const HEADER_LEN_MAX: u64 = 64 << 10;
+
 /// Reads the header that begins every frame.
 pub(super) fn header(frame: &mut Bytes) -> Result<RpcRequestHeaderProto, InvalidMessage> {
+    let len = decode_varint(&mut &frame[..]).unwrap_or(0);
+    if len > HEADER_LEN_MAX {
+        let reason = format!("a header of {len} bytes, and {HEADER_LEN_MAX} are allowed");
+        return Err(InvalidMessage::Malformed { message: "RpcRequestHeaderProto", reason });
+    }
     decode_delimited(frame)
 }
 
@@ -84,6 +92,22 @@ mod tests {
         };
         let read = method_header(sent.encode_to_vec().into()).unwrap();
         assert_eq!((read.method(), read.protocol(), read.version), ("mkdirs", "p", 300));
+    }
+
+    /// A caller context as long as a frame was copied before it was cut.
+    #[test]
+    fn headers_were_as_long_as_frames() {
+        let context = |len| zerohop_proto::common::RpcCallerContextProto {
+            context: "x".repeat(len),
+            signature: None,
+        };
+        let of = |len| {
+            let sent =
+                RpcRequestHeaderProto { caller_context: Some(context(len)), ..Default::default() };
+            header(&mut sent.encode_length_delimited_to_vec().into())
+        };
+        assert!(of(60_000).is_ok());
+        assert!(of(70_000).unwrap_err().to_string().contains("a header of 70"));
     }
 
     proptest! {
