@@ -101,7 +101,7 @@ fn answers(port: u16) -> Vec<String> {
         note("GET", "/p/q/f?op=GETFILESTATUS".to_owned(), "");
         make_anew(port);
         ask(port, "PUT", "/p/d/g?op=CREATE&data=true", "ghi");
-        let source = path.replace("/q/f", "/d/f");
+        let source = path.replace("q/f", "d/f");
         note("POST", format!("/p/d/g?op=CONCAT&sources={source}"), "");
     }
     for aclspec in ["bob", "user:bob", "user:bob:rwz", "user:bob:", "user:bob:wr-", "%20user:b:r--"]
@@ -114,7 +114,7 @@ fn answers(port: u16) -> Vec<String> {
     answers
 }
 
-/// Starts Apache's HttpFS in front of a cluster. Returns its port, and what it says of a bad ACL entry.
+/// Starts Apache's HttpFS in front of a cluster. Returns its process and its port.
 fn httpfs(cluster: &Cluster) -> Outcome<(Process, u16)> {
     let (port, home) = (ports::free(), cluster.directory().join("httpfs"));
     fs::create_dir_all(home.join("temp")).at("a directory")?;

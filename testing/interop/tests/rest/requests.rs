@@ -98,7 +98,6 @@ pub const REQUESTS: &[(&str, &str, &str)] = &[
     ("GET", "/w/i/?op=OPEN", ""),
     ("GET", "//w//i?op=GETACLSTATUS", ""),
     ("PUT", "/w//i?op=SETPERMISSION&permission=640", ""),
-    ("POST", "/w/i//?op=APPEND", "h"),
     ("PUT", "/w/i//?op=RENAME&destination=/w//q/../k/", ""),
     ("PUT", "//w/k?op=RENAME&destination=/w/./i", ""),
     ("PUT", "/w/i?op=RENAME&destination=w/k", ""),
