@@ -6,7 +6,8 @@ use zerohop_conf::{Conf, Key, Source, closest, keys, replaced_by, running};
 use crate::failure::{EXIT_USAGE, Failure, Outcome, complain};
 use crate::fs::Location;
 use crate::namenodes::{NameNode, configured};
-use crate::settings::{Settings, check_named};
+use crate::running::check_named;
+use crate::settings::Settings;
 use crate::wording;
 
 pub const USAGE: &str = "getconf reads the configuration files.

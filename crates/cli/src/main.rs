@@ -51,6 +51,7 @@ mod oev;
 mod oiv;
 mod recovery;
 mod rest;
+mod running;
 mod settings;
 mod spans;
 mod stop;

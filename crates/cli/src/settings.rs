@@ -2,12 +2,10 @@
 
 use std::path::PathBuf;
 
-use zerohop_conf::{Conf, keys, running};
+use zerohop_conf::{Conf, keys};
 
 use crate::failure::{Failure, Outcome};
-
-/// The default file system of a configuration that names no cluster. It is never connected to.
-const UNNAMED: &str = "unnamed-cluster:///";
+use crate::running;
 
 /// What the command line says about the configuration.
 #[derive(Debug, Default, Clone)]
@@ -99,17 +97,17 @@ impl Settings {
     }
 
     /// As [`Self::load`]; where nothing names a cluster, the one that this user's `zerohop up` runs on
-    /// this machine. Without exactly one such, the default file system is one that [`check_named`] refuses.
+    /// this machine. Without exactly one such, the default file system is one that [`running::check_named`] refuses.
     pub fn load_for_cluster(&self) -> Outcome<Conf> {
         let mut conf = self.load()?;
         let is_named = conf.directory().is_some() || conf.is_set(keys::FS_DEFAULTFS.name);
         if self.as_apache || is_named {
             return Ok(conf);
         }
-        match running::clusters().as_slice() {
+        match zerohop_conf::running::clusters().as_slice() {
             [cluster] => self.apply(Conf::load(cluster)?),
             _ => {
-                conf.set(keys::FS_DEFAULTFS.name, UNNAMED);
+                conf.set(keys::FS_DEFAULTFS.name, running::UNNAMED);
                 Ok(conf)
             }
         }
@@ -125,31 +123,6 @@ impl Settings {
         }
         Ok(conf)
     }
-}
-
-/// Fails if a configuration of [`Settings::load_for_cluster`] names no cluster: none runs, or more than one could be meant.
-pub fn check_named(conf: &Conf) -> Outcome {
-    match conf.get_raw(keys::FS_DEFAULTFS.name).as_deref() {
-        Some(UNNAMED) => Err(unnamed(&running::clusters())),
-        _ => Ok(()),
-    }
-}
-
-fn unnamed(clusters: &[PathBuf]) -> Failure {
-    if clusters.is_empty() {
-        return Failure::io(
-            "no cluster is named and no `zerohop up' of yours is running; start one, or set HADOOP_CONF_DIR, or write \
-             --config DIR or -fs hdfs://HOST:PORT before the command: zerohop --config DIR fs -ls / (-fs file:/// is \
-             the local disk)",
-        );
-    }
-    let lines: Vec<String> =
-        clusters.iter().map(|conf| format!("zerohop --config {} ...", conf.display())).collect();
-    Failure::io(format!(
-        "{} clusters of yours are running; choose one before the command: {}",
-        clusters.len(),
-        lines.join(" or ")
-    ))
 }
 
 #[cfg(test)]
@@ -178,9 +151,6 @@ mod tests {
         assert_eq!(settings.directory, Some(PathBuf::from("/c")));
         settings.take_from_end(&mut args);
         assert_eq!(args, ["fs", "-ls", "/"]);
-        let listed = [PathBuf::from("/a"), PathBuf::from("/b")];
-        let text = unnamed(&listed).text;
-        assert!(text.ends_with(": zerohop --config /a ... or zerohop --config /b ..."), "{text}");
     }
 
     #[test]

@@ -6,7 +6,8 @@ use zerohop_conf::{Conf, keys, running};
 
 use crate::failure::Outcome;
 use crate::fs::Location;
-use crate::settings::{Settings, check_named};
+use crate::running::check_named;
+use crate::settings::Settings;
 
 /// Returns the configuration of the HDFS to measure: the one that is named, or the only running `zerohop up`. Returns
 /// `None` if the benchmark has to start a private cluster.

@@ -3,7 +3,7 @@
 use zerohop_conf::Conf;
 
 use crate::failure::Outcome;
-use crate::settings::check_named;
+use crate::running::check_named;
 
 /// The parts of a path with an optional scheme and host.
 #[derive(Debug, Clone, PartialEq, Eq)]

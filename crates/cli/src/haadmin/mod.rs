@@ -14,7 +14,8 @@ use zerohop_failover::{
 use crate::confirm::confirmed;
 use crate::failure::{EXIT_USAGE, complain};
 use crate::manual::Entry;
-use crate::settings::{Settings, check_named};
+use crate::running::check_named;
+use crate::settings::Settings;
 use commands::{
     COMMANDS, Command, FORCE_ACTIVE, FORCE_FENCE, FORCE_MANUAL, TITLE, synopsis, usage,
 };
