@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, OFlags, flock};
 
-/// Names the runtime directory, in place of `/run`, `XDG_RUNTIME_DIR` and the home directory.
+/// The variable that names the runtime directory; `/run`, `XDG_RUNTIME_DIR` and the home directory are not tried then.
 const VARIABLE: &str = "ZEROHOP_RUNTIME_DIR";
 
 /// The announcement of a running cluster; removed when this is dropped.
@@ -93,7 +93,7 @@ fn announced_by(path: &Path) -> Option<PathBuf> {
     Some(PathBuf::from(std::ffi::OsString::from_vec(conf)))
 }
 
-/// Where announcements are looked for; the first that works is where they are made.
+/// Returns the directories with announcements; a new one is made in the first that works.
 fn directories() -> Vec<PathBuf> {
     let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     if let Some(named) = variable(VARIABLE) {
@@ -106,7 +106,7 @@ fn directories() -> Vec<PathBuf> {
     [root, session, home].into_iter().flatten().map(|path| path.join("clusters")).collect()
 }
 
-/// Whether only this user (and root) can change the directory.
+/// Returns `true` if only this user and root can change the directory.
 fn is_private(directory: &Path) -> bool {
     fs::symlink_metadata(directory).is_ok_and(|found| {
         found.is_dir()

@@ -209,7 +209,7 @@ fn cut(mut text: String) -> String {
     text
 }
 
-/// Locks, also after a panic of another thread: it leaves the list whole, because each change is one push.
+/// Locks a mutex even if another thread panicked: each change is one push, which leaves the list whole.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
