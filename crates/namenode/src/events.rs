@@ -97,7 +97,7 @@ pub(crate) fn of_repair(repair: &RepairEvent, path: &str) -> Vec<Event> {
             .about("block", repair.block)
             .about("file", path)
             .about("DataNode", &at.datanode)
-            .about("disk", at.mount.as_deref().unwrap_or(&at.storage))
+            .about("disk", disk(at))
     };
     match &repair.step {
         RepairStep::Found { at, reason, good } => {
@@ -112,6 +112,11 @@ pub(crate) fn of_repair(repair: &RepairEvent, path: &str) -> Vec<Event> {
             vec![about(REPAIRED, at, format!("it has {good} good replicas"))]
         }
     }
+}
+
+/// Returns the volume of a storage, or the storage's id if its DataNode does not report the volume.
+fn disk(at: &StorageName) -> &str {
+    at.mount.as_deref().filter(|mount| !mount.is_empty()).unwrap_or(&at.storage)
 }
 
 fn event(kind: &'static EventKind, (_, node, disk): &Place, cause: &str) -> Event {
