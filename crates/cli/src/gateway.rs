@@ -5,7 +5,8 @@ use zerohop_gateway::Gateway;
 
 use crate::daemon::{end, log_warnings, serve};
 use crate::failure::{Failure, Outcome, complain};
-use crate::settings::{Settings, check_named};
+use crate::running::check_named;
+use crate::settings::Settings;
 use crate::stop::Stop;
 
 pub const USAGE: &str = "Usage: gateway

@@ -7,16 +7,18 @@ use crate::error::{Error, Result};
 use crate::peers;
 use crate::settings::JournalUse;
 use parking_lot::RwLock;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::net::{IpAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zerohop_conf::{Conf, ConfError, keys};
+use zerohop_daemon::log_limiter::LogLimiter;
 use zerohop_system::clock;
 
 /// Time after which an unknown host makes this JournalNode resolve the names again.
 const RESOLVED_FOR: Duration = Duration::from_secs(1);
-/// Time after which a known host does so too, because a NameNode may have moved.
+/// Time between two times that the names are resolved in any case.
 const RESOLVED_MAX: Duration = Duration::from_secs(300);
 
 /// The hosts that may call.
@@ -28,11 +30,15 @@ pub(crate) struct AllowedHosts {
     resolved: RwLock<Resolved>,
     /// Held while names are resolved: one thread does it for all callers.
     resolving: tokio::sync::Mutex<()>,
+    refused: LogLimiter,
 }
 
 #[derive(Debug, Default)]
 struct Resolved {
-    addresses: BTreeSet<IpAddr>,
+    /// Addresses of each name, which stay while it cannot be resolved: a failure of DNS must not stop the NameNodes.
+    of_names: BTreeMap<String, Vec<IpAddr>>,
+    /// Further addresses of this machine from which calls came.
+    own: BTreeSet<IpAddr>,
     /// `None` before the first time.
     at: Option<Instant>,
 }
@@ -54,6 +60,7 @@ impl AllowedHosts {
             names_namenode,
             resolved: RwLock::default(),
             resolving: tokio::sync::Mutex::default(),
+            refused: LogLimiter::default(),
         }))
     }
 
@@ -64,13 +71,23 @@ impl AllowedHosts {
     }
 
     /// Returns `true` if the host at an address may call, as far as names were resolved lately.
-    pub(crate) fn are_known(&self, remote: IpAddr) -> bool {
+    pub(crate) fn is_known(&self, remote: IpAddr) -> bool {
         if self.accepts_all {
             return true;
         }
-        let resolved = self.resolved.read();
-        let is_old = resolved.at.is_none_or(|at| clock::since(at) >= RESOLVED_MAX);
-        !is_old && resolved.addresses.contains(&remote.to_canonical())
+        let (resolved, remote) = (self.resolved.read(), remote.to_canonical());
+        resolved.own.contains(&remote)
+            || resolved.of_names.values().flatten().any(|ip| *ip == remote)
+    }
+
+    /// Resolves the names now and then, because a NameNode may move. Never ends by itself.
+    pub(crate) async fn keep_resolved(self: Arc<Self>) -> Infallible {
+        loop {
+            clock::sleep(RESOLVED_MAX).await;
+            let _alone = self.resolving.lock().await;
+            let hosts = Arc::clone(&self);
+            _ = tokio::task::spawn_blocking(move || hosts.resolve()).await;
+        }
     }
 
     /// Checks that the host at an address may call. Resolves the names again for an unknown host.
@@ -78,46 +95,52 @@ impl AllowedHosts {
     /// # Errors
     /// Fails with [`Error::ForeignHost`], which says what to set.
     pub(crate) async fn check(self: &Arc<Self>, remote: IpAddr) -> Result<()> {
-        if self.are_known(remote) {
+        if self.is_known(remote) {
             return Ok(());
         }
         let _alone = self.resolving.lock().await;
         let at = self.resolved.read().at;
-        if !self.are_known(remote) && at.is_none_or(|at| clock::since(at) >= RESOLVED_FOR) {
+        if !self.is_known(remote) && at.is_none_or(|at| clock::since(at) >= RESOLVED_FOR) {
             let hosts = Arc::clone(self);
             let resolved = tokio::task::spawn_blocking(move || hosts.resolve());
             resolved.await.map_err(|_| Error::Stopping)?;
         }
-        match self.are_known(remote) || self.is_own(remote) {
+        match self.is_known(remote) || self.is_own(remote) {
             true => Ok(()),
             false => {
-                tracing::warn!("a call from {remote} is refused");
-                Err(Error::ForeignHost(self.refusal(remote)))
+                let refusal = self.refusal(remote);
+                if self.refused.allow() {
+                    tracing::warn!("{refusal}");
+                }
+                Err(Error::ForeignHost(refusal))
             }
         }
     }
 
     fn resolve(&self) {
-        let resolve = |name: &String| match (name.as_str(), 0).to_socket_addrs() {
-            Ok(found) => found.map(|address| address.ip().to_canonical()).collect::<Vec<_>>(),
-            Err(error) => {
-                tracing::warn!("{name}, whose calls are to be accepted: {error}");
-                Vec::new()
+        for name in &self.names {
+            match (name.as_str(), 0).to_socket_addrs() {
+                Ok(found) => {
+                    let found = found.map(|address| address.ip().to_canonical()).collect();
+                    self.resolved.write().of_names.insert(name.clone(), found);
+                }
+                Err(error) => tracing::warn!("{name}, whose calls are to be accepted: {error}"),
             }
-        };
-        let addresses = self.names.iter().flat_map(resolve).collect();
-        *self.resolved.write() = Resolved { addresses, at: Some(clock::now()) };
+        }
+        self.resolved.write().at = Some(clock::now());
     }
 
     /// Returns `true` if a call comes from this machine and this machine is one of the hosts: the kernel chooses the address that
     /// such a call comes from.
     fn is_own(&self, remote: IpAddr) -> bool {
         let is_own = |address: IpAddr| address.is_loopback() || peers::is_own_address(address);
-        let is_named = || self.resolved.read().addresses.iter().any(|address| is_own(*address));
+        let named: Vec<IpAddr> =
+            self.resolved.read().of_names.values().flatten().copied().collect();
+        let is_named = || named.into_iter().any(is_own);
         if !is_own(remote) || !is_named() {
             return false;
         }
-        self.resolved.write().addresses.insert(remote.to_canonical());
+        self.resolved.write().own.insert(remote.to_canonical());
         true
     }
 

@@ -61,6 +61,16 @@ async fn a_journal_node_that_knows_no_namenode_says_what_to_set() {
     assert!(may_call(&some, "192.0.2.8").await && !may_call(&some, "192.0.2.9").await);
 }
 
+/// A failure of DNS would have shut the active NameNode out.
+#[tokio::test]
+async fn addresses_of_a_name_stay_while_it_cannot_be_resolved() {
+    let known = pair("name.invalid", "192.0.2.2");
+    let address = vec!["192.0.2.1".parse().unwrap()];
+    known.resolved.write().of_names.insert("name.invalid".to_owned(), address);
+    known.resolve();
+    assert!(may_call(&known, "192.0.2.1").await && may_call(&known, "192.0.2.2").await);
+}
+
 #[test]
 fn hosts_are_read_from_addresses() {
     let host = |text: &str| host_of(text).unwrap_or_default();

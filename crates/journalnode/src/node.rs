@@ -95,12 +95,14 @@ impl JournalNode {
         let shown = Shown {
             conf: Arc::clone(&conf),
             journals: Arc::clone(&journals),
-            hosts,
+            hosts: Arc::clone(&hosts),
             rpc: rpc.local_addr(),
             started_ms: started_ms as u64,
             calls: rpc.activity(),
         };
         let mut tasks = JoinSet::new();
+        let resolving = Arc::clone(&hosts);
+        tasks.spawn(async move { match resolving.keep_resolved().await {} });
         let pages = server
             .serve(http::router(Arc::new(shown), threads))
             .map_err(not_bound(&keys::DFS_JOURNALNODE_HTTP_ADDRESS, http))?;

@@ -76,7 +76,7 @@ impl RpcService for QJournalProtocol {
     }
 
     fn call(self: Arc<Self>, context: CallContext, method: &str, param: Bytes) -> Reply {
-        if self.0.hosts.are_known(context.remote.ip()) {
+        if self.0.hosts.is_known(context.remote.ip()) {
             return self.0.answer(&context, method, param);
         }
         let (calls, method, remote) = (self.0.clone(), method.to_owned(), context.remote);
@@ -90,7 +90,7 @@ const LAYOUT_UNSAID: i32 = -40;
 impl Calls {
     /// Answers a call if its host may call this JournalNode. For an unknown host, the names are resolved again first.
     fn admit(&self, remote: SocketAddr, answer: impl FnOnce() -> Reply + Send + 'static) -> Reply {
-        if self.hosts.are_known(remote.ip()) {
+        if self.hosts.is_known(remote.ip()) {
             return answer();
         }
         let hosts = Arc::clone(&self.hosts);
