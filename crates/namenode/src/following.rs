@@ -24,7 +24,7 @@ pub(crate) struct Following {
     /// `dfs.ha.standby.checkpoints`
     pub(crate) checkpoints: bool,
     passes: Mutex<Passes>,
-    /// The reason it can no longer catch up, and when that was looked at last.
+    /// The reason it can no longer catch up, and the time of the last check.
     gap: Mutex<Gap>,
 }
 

@@ -1,7 +1,7 @@
 //! A journal that a majority of JournalNodes keeps: Apache's or ours (`QuorumJournalManager`).
 //!
 //! ```text
-//! quorum (asks all, waits for a majority) -> session (a queue and a thread for each JournalNode) -> journal_node (its calls) -> connection
+//! quorum, takeover -> members (ask all, wait for a majority) -> session (a queue and a thread for each JournalNode) -> journal_node (its calls) -> connection
 //!   recovery: which copy of a segment counts        copies: whether two are the same        stream: segments by HTTP        recent: edits out of memory
 //! ```
 //! A batch is durable when a majority has synced it. A JournalNode that fails or falls behind is left out until the next segment.
