@@ -121,15 +121,13 @@ fn httpfs(cluster: &Cluster) -> Outcome<(Process, u16)> {
     let property = |name: &str, value: &str| {
         format!("<property><name>{name}</name><value>{value}</value></property>")
     };
-    let site = [
-        property("httpfs.http.hostname", "127.0.0.1"),
-        property("httpfs.http.port", &port.to_string()),
-        property("httpfs.hadoop.config.dir", &cluster.conf().display().to_string()),
-    ];
-    let site = format!("<configuration>{}</configuration>", site.concat());
+    let site = property("httpfs.hadoop.config.dir", &cluster.conf().display().to_string());
+    let site = format!("<configuration>{site}</configuration>");
     fs::write(home.join("httpfs-site.xml"), site).at("httpfs-site.xml")?;
     fs::write(home.join("httpfs-signature.secret"), "secret").at("a secret")?;
     let mut command = Java::get()?.command(512);
+    // The web server reads its address from the class path or from here, and not from the directory of its configuration.
+    command.env("HTTPFS_HTTP_HOSTNAME", "127.0.0.1").env("HTTPFS_HTTP_PORT", port.to_string());
     for name in ["home", "config", "log"] {
         command.arg(format!("-Dhttpfs.{name}.dir={}", home.display()));
     }
