@@ -168,8 +168,8 @@ fn quota(params: &Params, name: &str) -> Result<Option<Option<u64>>, Failure> {
 
 fn acl_entries(params: &Params, with_permission: bool) -> Result<Vec<AclEntry>, Failure> {
     let parts = params.needed("aclspec")?.trim().split(',').filter(|part| !part.is_empty());
-    let parse = |part| AclEntry::parse(part, with_permission).map_err(zerohop_client::Error::from);
-    Ok(parts.map(parse).collect::<Result<_, _>>()?)
+    let refused = |error| Failure::acl_entry(zerohop_client::Error::from(error).to_string());
+    parts.map(|part| AclEntry::parse(part, with_permission).map_err(refused)).collect()
 }
 
 /// A value as text, `0x` hexadecimal, or `0s` in base 64 (`XAttrCodec.decodeValue`).

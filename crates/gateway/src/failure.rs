@@ -77,6 +77,11 @@ impl Failure {
         Self::new(ILLEGAL, message)
     }
 
+    /// Creates the refusal of an ACL entry (`AclEntry.parseAclEntry`).
+    pub(crate) fn acl_entry(message: impl Into<String>) -> Self {
+        Self::new("org.apache.hadoop.HadoopIllegalArgumentException", message)
+    }
+
     /// Creates the refusal of a malformed parameter, for which HttpFS and WebHDFS have different messages.
     pub(crate) fn parameter(of_httpfs: String, of_webhdfs: String) -> Self {
         Self { of_parameter: Some(of_webhdfs.into()), ..Self::illegal(of_httpfs) }

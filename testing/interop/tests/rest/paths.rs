@@ -101,7 +101,7 @@ fn answers(port: u16) -> Vec<String> {
         note("GET", "/p/q/f?op=GETFILESTATUS".to_owned(), "");
         make_anew(port);
         ask(port, "PUT", "/p/d/g?op=CREATE&data=true", "ghi");
-        let source = path.replace("q/f", "d/f");
+        let source = path.replace("q/f", "d/f").replace("q//f", "d//f");
         note("POST", format!("/p/d/g?op=CONCAT&sources={source}"), "");
     }
     for aclspec in ["bob", "user:bob", "user:bob:rwz", "user:bob:", "user:bob:wr-", "%20user:b:r--"]
