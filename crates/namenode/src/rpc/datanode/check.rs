@@ -31,14 +31,11 @@ pub(super) fn may_be_decoded(call: &Call<'_>) -> RpcResult<bool> {
         .ok_or_else(|| JavaException::RpcServer.with("the message has no registration"))?;
     let registration: DatanodeRegistrationProto = decode_request(&call.context, registration)?;
     check_sender(call.core, &registration)?;
-    // The UUID and the ports are on pages: the address is what a stranger does not have.
-    let from = call.context.remote.ip().to_canonical().to_string();
     let uuid = &registration.datanode_id.datanode_uuid;
-    let registered = call
-        .core
-        .read(|namespace| namespace.blocks().datanodes().check_registered(uuid, Some(&from)));
+    let registered =
+        call.core.read(|namespace| namespace.blocks().datanodes().check_registered(uuid));
     if let Err(reason) = &registered {
-        let len = call.param.len();
+        let (len, from) = (call.param.len(), &call.context.host);
         tracing::warn!("a message of {len} bytes from {from} was not decoded: {reason}");
     }
     Ok(registered.is_ok())

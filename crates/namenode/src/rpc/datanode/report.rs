@@ -45,7 +45,7 @@ pub(super) fn full(call: Call<'_>) -> Reply {
         check_pool(core, &request.block_pool_id)?;
         let uuid = &request.registration.datanode_id.datanode_uuid;
         let registered =
-            core.read(|namespace| namespace.blocks().datanodes().check_registered(uuid, None));
+            core.read(|namespace| namespace.blocks().datanodes().check_registered(uuid));
         if let Err(reason) = registered {
             tracing::warn!("a DataNode reports before it has registered: {reason}");
             return register();
