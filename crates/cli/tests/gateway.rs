@@ -4,6 +4,7 @@
 mod support;
 
 use std::fs::{DirBuilder, File};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -52,7 +53,9 @@ fn a_gateway_started_without_a_cluster_or_with_several() {
     DirBuilder::new().mode(0o700).create(&running).unwrap();
     let announced: Vec<File> = ["1", "2"]
         .map(|name| {
-            std::fs::write(running.join(name), format!("/conf/{name}")).unwrap();
+            let conf = runtime.path().join(format!("conf-{name}"));
+            std::fs::create_dir(&conf).unwrap();
+            std::fs::write(running.join(name), conf.as_os_str().as_bytes()).unwrap();
             let file = File::open(running.join(name)).unwrap();
             flock(&file, FlockOperation::NonBlockingLockExclusive).unwrap();
             file

@@ -76,7 +76,7 @@ fn announced_in(directory: &Path) -> Vec<PathBuf> {
     entries.filter_map(|entry| announced_by(&entry.path())).collect()
 }
 
-/// The configuration that a file announces; a file whose cluster is gone is removed.
+/// Returns the configuration that a file announces, or `None` if it cannot be used. Removes a file whose cluster is gone.
 fn announced_by(path: &Path) -> Option<PathBuf> {
     let is_pid = path.file_name()?.to_str()?.bytes().all(|byte| byte.is_ascii_digit());
     let nofollow = i32::try_from(OFlags::NOFOLLOW.bits()).ok()?;
@@ -90,7 +90,9 @@ fn announced_by(path: &Path) -> Option<PathBuf> {
     }
     let mut conf = Vec::new();
     file.read_to_end(&mut conf).ok()?;
-    Some(PathBuf::from(std::ffi::OsString::from_vec(conf)))
+    let conf = PathBuf::from(std::ffi::OsString::from_vec(conf));
+    // A cluster in a container shares /run and not its files, so that this process could not use it.
+    conf.is_dir().then_some(conf)
 }
 
 /// Returns the directories with announcements; a new one is made in the first that works.
@@ -122,11 +124,22 @@ mod tests {
     #[test]
     fn an_announcement_is_found_while_its_cluster_runs() {
         let directory = tempfile::tempdir().unwrap();
-        let directory = directory.path().join("clusters");
-        let announcement = make_in(&directory, Path::new("/data/conf")).unwrap();
-        assert_eq!(announced_in(&directory), [Path::new("/data/conf")]);
+        let conf = directory.path();
+        let directory = conf.join("clusters");
+        let announcement = make_in(&directory, conf).unwrap();
+        assert_eq!(announced_in(&directory), [conf]);
         drop(announcement);
         assert!(announced_in(&directory).is_empty());
+    }
+
+    /// Every command used to fail beside a cluster whose directory it could not read.
+    #[test]
+    fn an_announcement_whose_configuration_is_not_here_is_left_out() {
+        let directory = tempfile::tempdir().unwrap();
+        let announced = directory.path().join("clusters");
+        let announcement = make_in(&announced, &directory.path().join("conf")).unwrap();
+        assert!(announced_in(&announced).is_empty());
+        drop(announcement);
     }
 
     #[test]
@@ -142,7 +155,7 @@ mod tests {
     fn a_directory_that_others_can_change_is_not_trusted() {
         let directory = tempfile::tempdir().unwrap();
         let inner = directory.path().join("clusters");
-        let _announcement = make_in(&inner, Path::new("/data/conf")).unwrap();
+        let _announcement = make_in(&inner, directory.path()).unwrap();
         fs::set_permissions(&inner, fs::Permissions::from_mode(0o777)).unwrap();
         assert!(announced_in(&inner).is_empty());
     }
