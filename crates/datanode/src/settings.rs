@@ -82,7 +82,10 @@ pub(crate) struct Settings {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum VolumePolicy {
     /// One after the other.
-    RoundRobin,
+    RoundRobin {
+        /// Bytes of each volume that new replicas leave free.
+        left_free: u64,
+    },
     /// More often those with more space.
     AvailableSpace {
         /// Volumes whose free space differs by less count as balanced.
@@ -175,7 +178,9 @@ impl VolumePolicy {
             DFS_DATANODE_AVAILABLE_SPACE_VOLUME_CHOOSING_POLICY_BALANCED_SPACE_PREFERENCE_FRACTION as FRACTION,
             DFS_DATANODE_AVAILABLE_SPACE_VOLUME_CHOOSING_POLICY_BALANCED_SPACE_THRESHOLD as THRESHOLD,
             DFS_DATANODE_FSDATASET_VOLUME_CHOOSING_POLICY as CLASS,
+            DFS_DATANODE_ROUND_ROBIN_VOLUME_CHOOSING_POLICY_ADDITIONAL_AVAILABLE_SPACE as LEFT_FREE,
         };
+        let in_turn = Self::RoundRobin { left_free: conf.get(&LEFT_FREE)? };
         let by_space = Self::AvailableSpace {
             balanced_within: conf.get(&THRESHOLD)?,
             preference: conf.get(&FRACTION)?,
@@ -183,7 +188,7 @@ impl VolumePolicy {
         let known = "RoundRobinVolumeChoosingPolicy or AvailableSpaceVolumeChoosingPolicy";
         let policy = conf.get_as(&CLASS, known, |class| {
             match class.rsplit('.').next().unwrap_or_default() {
-                "RoundRobinVolumeChoosingPolicy" => Some(Self::RoundRobin),
+                "RoundRobinVolumeChoosingPolicy" => Some(in_turn),
                 "AvailableSpaceVolumeChoosingPolicy" => Some(by_space),
                 _ => None,
             }

@@ -31,6 +31,8 @@ keys! {
     DFS_DATANODE_MAX_TRANSFER_THREADS: i32 = "dfs.datanode.max.transfer.threads", "4096", Plain;
     /// Class that picks the volume of a new replica.
     DFS_DATANODE_FSDATASET_VOLUME_CHOOSING_POLICY: String = "dfs.datanode.fsdataset.volume.choosing.policy", "org.apache.hadoop.hdfs.server.datanode.fsdataset.RoundRobinVolumeChoosingPolicy", Plain;
+    /// Space on each volume that RoundRobinVolumeChoosingPolicy leaves free besides the new replica (Hadoop's default is 1 GiB).
+    DFS_DATANODE_ROUND_ROBIN_VOLUME_CHOOSING_POLICY_ADDITIONAL_AVAILABLE_SPACE: u64 = "dfs.datanode.round-robin-volume-choosing-policy.additional-available-space", "0", Plain;
     /// Volumes whose free space differs by less count as balanced.
     DFS_DATANODE_AVAILABLE_SPACE_VOLUME_CHOOSING_POLICY_BALANCED_SPACE_THRESHOLD: u64 = "dfs.datanode.available-space-volume-choosing-policy.balanced-space-threshold", "10737418240", Bytes;
     /// Share of the new replicas that go to the emptier volumes.

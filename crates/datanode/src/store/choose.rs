@@ -103,21 +103,23 @@ impl Chooser {
         }
         let measured: Vec<_> = volumes.iter().map(|volume| (volume, volume.available())).collect();
         match self.policy {
-            VolumePolicy::RoundRobin => self.in_turn(&measured, len),
+            VolumePolicy::RoundRobin { left_free } => self.in_turn(&measured, len, left_free),
             VolumePolicy::AvailableSpace { balanced_within, preference } => {
                 self.by_space(&measured, len, balanced_within, preference, draw)
             }
         }
     }
 
-    /// Chooses the volume whose last turn was the longest time ago, of those with room.
+    /// Chooses the volume whose last turn was the longest time ago, of those with room and more than `left_free` bytes besides.
     fn in_turn<'a, V: Candidate>(
         &self,
         volumes: &[Measured<'a, V>],
         len: u64,
+        left_free: u64,
     ) -> Result<&'a V, RemoteException> {
         let mut turns = self.turns.lock();
-        let with_room = volumes.iter().filter(|(_, space)| *space > len);
+        let needed = len.saturating_add(left_free);
+        let with_room = volumes.iter().filter(|(_, space)| *space > needed);
         let next = with_room.min_by_key(|(volume, _)| turns.last.get(volume.root()));
         let Some((volume, _)) = next else {
             let most = volumes.iter().map(|(_, space)| *space).max().unwrap_or_default();
@@ -145,7 +147,7 @@ impl Chooser {
         let least = volumes.iter().map(|(_, space)| *space).min().unwrap_or_default();
         let most = volumes.iter().map(|(_, space)| *space).max().unwrap_or_default();
         if most - least <= balanced_within {
-            return self.in_turn(volumes, len);
+            return self.in_turn(volumes, len, 0);
         }
         let is_low = |(_, space): &Measured<'a, V>| *space <= least.saturating_add(balanced_within);
         let (low, high): (Vec<_>, Vec<_>) = volumes.iter().copied().partition(is_low);
@@ -154,7 +156,7 @@ impl Chooser {
         let of_high = high.len() as f32 * preference;
         let of_low = low.len() as f32 * (1.0 - preference);
         let goes_high = !low_fits || draw() * (of_high + of_low) < of_high;
-        self.in_turn(if goes_high { &high } else { &low }, len)
+        self.in_turn(if goes_high { &high } else { &low }, len, 0)
     }
 }
 
@@ -174,6 +176,8 @@ pub(crate) fn storage_type(code: Option<i32>) -> StorageType {
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
+
+    const ROUND_ROBIN: VolumePolicy = VolumePolicy::RoundRobin { left_free: 0 };
 
     /// A volume's directory and space.
     type Disk = (&'static str, u64);
@@ -205,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_full_volume_is_skipped_and_the_error_is_hadoops() {
-        let chooser = Chooser::new(VolumePolicy::RoundRobin);
+        let chooser = Chooser::new(ROUND_ROBIN);
         let disks = [("/a", 100), ("/b", 5), ("/c", 300)];
         let chosen: Vec<u64> =
             (0..3).map(|_| chooser.choose(&disks, 50, never).unwrap().1).collect();
@@ -215,13 +219,25 @@ mod tests {
         assert!(chooser.choose::<Disk>(&[], 1, never).is_err());
     }
 
+    /// `dfs.datanode.round-robin-volume-choosing-policy.additional-available-space` was ignored.
+    #[test]
+    fn a_volume_was_filled_up_to_the_last_byte_that_should_stay_free() {
+        let chooser = Chooser::new(VolumePolicy::RoundRobin { left_free: 60 });
+        let disks = [("/a", 65), ("/b", 66)];
+        for _ in 0..2 {
+            assert_eq!(chooser.choose(&disks, 5, never).unwrap().0, "/b");
+        }
+        let error = chooser.choose(&disks, 6, never).unwrap_err();
+        assert!(error.message.contains("(=66 B) is less than the block size (=6 B)"), "{error:?}");
+    }
+
     /// The volume behind full ones got the turns of them all: 3 of 5 replicas here.
     #[test]
     fn round_robin_volumes_differ_by_one_whatever_lies_between_them() {
         let disks = [("/a", 100), ("/b", 0), ("/c", 0), ("/d", 100), ("/e", 100)];
-        let chooser = Chooser::new(VolumePolicy::RoundRobin);
+        let chooser = Chooser::new(ROUND_ROBIN);
         for draws in 1..=20 {
-            let chooser = Chooser::new(VolumePolicy::RoundRobin);
+            let chooser = Chooser::new(ROUND_ROBIN);
             let counts = counts(&chooser, &disks, draws);
             let good = [counts["/a"], counts["/d"], counts["/e"]];
             let (least, most) = (good.iter().min().unwrap(), good.iter().max().unwrap());
