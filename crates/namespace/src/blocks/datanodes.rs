@@ -114,6 +114,13 @@ impl DatanodeLookup<'_> {
         self.nodes.reporting(uuid).map(|_| ())
     }
 
+    /// Returns `true` if a storage of a DataNode has sent no full report that counts since this NameNode became active
+    /// (`DatanodeDescriptor.hasStaleStorages`).
+    pub fn has_stale_storages(self, uuid: &str) -> bool {
+        let node = self.nodes.by_uuid(uuid).and_then(|node| self.nodes.node(node));
+        node.is_some_and(|node| node.storages.iter().any(|storage| self.nodes.is_stale(*storage)))
+    }
+
     /// A registered DataNode by its UUID.
     pub fn by_uuid(self, uuid: &str) -> Option<NodeIdx> {
         self.nodes.by_uuid(uuid)

@@ -69,10 +69,14 @@ pub(super) fn full(call: Call<'_>) -> Reply {
         if last {
             core.write(|namespace| namespace.blocks_mut().block_reports().end_report(uuid));
         }
-        // It has Apache's DataNodes delete what they kept from before an upgrade.
+        // It has DataNodes delete what they kept from before an upgrade. A storage that has not reported may hold the only
+        // replicas of blocks.
         let may_finalize = last
             && core.ha.is_active()
-            && !core.read(|namespace| namespace.rolling_upgrade().is_under_way());
+            && core.read(|namespace| {
+                !namespace.rolling_upgrade().is_under_way()
+                    && !namespace.blocks().datanodes().has_stale_storages(uuid)
+            });
         let cmd = may_finalize.then(|| command::finalize(&core.identity.pool));
         Ok(BlockReportResponseProto { cmd })
     };
