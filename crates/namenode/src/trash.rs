@@ -207,7 +207,8 @@ fn time_of_checkpoint(name: &str, now: &Zoned) -> Option<Zoned> {
     let date = date.checked_add((field(4)? - 1).days()).ok()?;
     let seconds = field(6)? * 3600 + minute * 60 + second;
     let time = date.at(0, 0, 0, 0).checked_add(SignedDuration::from_secs(seconds)).ok()?;
-    time.to_zoned(now.time_zone().clone()).ok()
+    // Of an hour that comes twice, as in Java, the second one: the first would make the checkpoint an hour older than it is.
+    now.time_zone().to_ambiguous_zoned(time).later().ok()
 }
 
 #[cfg(test)]

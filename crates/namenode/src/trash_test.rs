@@ -219,3 +219,20 @@ fn names_are_read_as_java_reads_them() {
         assert_eq!(read(name).as_deref(), expected, "{name}");
     }
 }
+
+/// A checkpoint of the hour that comes twice when summer time ends seemed an hour older, and was deleted an hour early.
+#[test]
+fn a_checkpoint_of_the_second_of_two_hours_was_read_as_of_the_first() {
+    let zone = TimeZone::posix("EST5EDT,M3.2.0,M11.1.0").unwrap();
+    let at = |text: &str| text.parse::<Timestamp>().unwrap().to_zoned(zone.clone());
+    let now = at("2023-11-05T07:00:00Z");
+    let read = |name: &str| time_of_checkpoint(name, &now).map(|time| time.timestamp().to_string());
+    for (name, expected) in [
+        ("231105003000", "2023-11-05T04:30:00Z"),
+        ("231105013000", "2023-11-05T06:30:00Z"),
+        ("231105023000", "2023-11-05T07:30:00Z"),
+        ("230312023000", "2023-03-12T07:30:00Z"),
+    ] {
+        assert_eq!(read(name).as_deref(), Some(expected), "{name}");
+    }
+}
