@@ -428,10 +428,11 @@ impl Actor {
         &self,
         lease: u64,
     ) -> Result<(MutexGuard<'_, ()>, FullReport), TalkError> {
-        let reporting = self.reporting.lock().await;
+        // Without the lock: other replicas must be reported while a disk is slow.
         if !self.node.deletions.carried_out(DELETION_PATIENCE).await {
             tracing::warn!("a disk is slow: replicas that are being deleted are not reported");
         }
+        let reporting = self.reporting.lock().await;
         self.send_incremental_report().await?;
         let (Some(registration), Some(pool_id)) =
             (self.link.registration(), self.service.pool_id())

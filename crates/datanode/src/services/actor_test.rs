@@ -7,7 +7,7 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use zerohop_conf::Conf;
 use zerohop_proto::hdfs::datanode::block_command_proto::Action;
 use zerohop_proto::hdfs::datanode::datanode_command_proto::Type;
@@ -37,6 +37,7 @@ struct Script {
     /// Command in the answer to each heartbeat.
     heartbeat_command: Option<DatanodeCommandProto>,
     heartbeats: usize,
+    incremental_reports: usize,
     parts: Vec<Part>,
 }
 
@@ -108,7 +109,10 @@ impl RpcService for NameNode {
             }
             "sendHeartbeat" => self.heartbeat(&zerohop_proto::decode(param).unwrap()),
             "blockReport" => self.report(zerohop_proto::decode(param).unwrap()),
-            "blockReceivedAndDeleted" => Reply::message(&BlockReceivedAndDeletedResponseProto {}),
+            "blockReceivedAndDeleted" => {
+                self.0.lock().incremental_reports += 1;
+                Reply::message(&BlockReceivedAndDeletedResponseProto {})
+            }
             other => Reply::exception(JavaException::RpcNoSuchMethod.with(other.to_owned())),
         }
     }
@@ -209,4 +213,20 @@ fn a_command_in_the_answer_of_a_standby_to_a_report_is_ignored() {
     }
     wait_until("the active one's command is carried out", || !talk.test.knows(&deleted));
     assert!(talk.test.knows(&kept));
+}
+
+/// A full report waited up to 30 s for deletions, and no new replica was reported meanwhile: files could not be closed.
+#[test]
+fn a_slow_deletion_held_up_the_reports_of_new_replicas() {
+    let node = Talk::node();
+    let order = invalidate(&node.finalized(1, 100)).blk_cmd.unwrap();
+    let _slow = node.node.deletions.begin(&order);
+    let talk = Talk::begin(node, Script { is_active: true, ..Script::default() });
+    wait_until("heartbeats beside the full report", || talk.namenode.0.lock().heartbeats > 5);
+    let (begun, new) = (Instant::now(), talk.test.finalized(2, 100));
+    let replica = talk.test.node.store.pools().replica(&new).unwrap();
+    talk.test.node.tell_received(POOL, &replica, new.block, None, false);
+    wait_until("an incremental report", || talk.namenode.0.lock().incremental_reports > 0);
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+    assert!(talk.namenode.0.lock().parts.is_empty(), "the full report waits");
 }
