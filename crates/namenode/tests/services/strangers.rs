@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
+use zerohop_proto::hdfs::MkdirsResponseProto;
 use zerohop_proto::hdfs::datanode as dn;
 use zerohop_proto::hdfs::datanode::datanode_command_proto::Type;
 use zerohop_wire::JavaException;
@@ -44,6 +45,22 @@ async fn a_large_message_of_a_datanode_that_is_not_registered_was_decoded() {
     let refused = client.call::<_, dn::HeartbeatResponseProto>("sendHeartbeat", &known).await;
     assert_eq!(kind(refused.unwrap_err()), Some(JavaException::RpcServer));
     harness.node.stop().await;
+}
+
+/// A DataNode ignored the next active NameNode, whose transactions were fewer than the lost ones.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stranger_was_told_of_transactions_that_were_not_on_disk() {
+    let harness = Harness::start().await;
+    let datanode = join(&harness).await;
+    harness.lose_the_log().await;
+    let synced = datanode.beat().await.ha_status.txid;
+    let made = harness.superuser().call::<_, MkdirsResponseProto>("mkdirs", &mkdirs("/a")).await;
+    assert!(made.is_err());
+    let mut stranger = datanode.registration.clone();
+    stranger.datanode_id.datanode_uuid = "uuid-2".into();
+    let answer: dn::HeartbeatResponseProto =
+        call(&datanode.client, "sendHeartbeat", undecodable(&stranger)).await;
+    assert_eq!(answer.ha_status.txid, synced);
 }
 
 /// As Apache's NameNode answers: else its block report would wait for the next heartbeat.

@@ -18,7 +18,7 @@ pub(super) fn heartbeat(call: Call<'_>) -> Reply {
     let beat = || -> RpcResult<(HeartbeatResponseProto, Option<PendingSync>)> {
         if !may_be_decoded(&call)? {
             let cmds = vec![command::proto(Command::Register, &core.identity.pool)];
-            let ha_status = ha_status(core.ha.state(), core.last_txid());
+            let ha_status = ha_status(core.ha.state(), core.claim_txid());
             return Ok((HeartbeatResponseProto { cmds, ha_status, ..Default::default() }, None));
         }
         let mut request: HeartbeatRequestProto = call.request()?;
