@@ -11,6 +11,7 @@ use crate::policies::set_policy;
 use crate::quota::{QUOTA_DONT_SET, QUOTA_RESET, Quota};
 use crate::tree::{Permission, Slot};
 use crate::unsupported::check_xattrs;
+use bytes::Bytes;
 use zerohop_journal::op::{
     ClearNsQuota, RemoveXAttr, SetAcl, SetNsQuota, SetOwner, SetPermissions, SetQuota,
     SetQuotaByStorageType, SetReplication, SetStoragePolicy, SetXAttr, Times,
@@ -168,11 +169,35 @@ fn same_name(a: &XAttr, b: &XAttr) -> bool {
 /// A list with attributes set: new values first, as Hadoop orders them.
 pub(crate) fn with_set(existing: &[XAttr], set: &[XAttr]) -> Vec<XAttr> {
     let kept = existing.iter().filter(|old| !set.iter().any(|new| same_name(old, new)));
-    set.iter().chain(kept).cloned().collect()
+    set.iter().map(compact).chain(kept.cloned()).collect()
+}
+
+/// Returns a copy whose value shares no memory: that of the request or of the edits it came with would stay taken.
+fn compact(xattr: &XAttr) -> XAttr {
+    let value = xattr.value.as_deref().map(Bytes::copy_from_slice);
+    XAttr { namespace: xattr.namespace, name: xattr.name.clone(), value }
 }
 
 /// A list with attributes removed.
 fn with_removed(existing: &[XAttr], removed: &[XAttr]) -> Vec<XAttr> {
     let is_kept = |old: &&XAttr| !removed.iter().any(|gone| same_name(old, gone));
     existing.iter().filter(is_kept).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zerohop_wire::XAttrNamespace;
+
+    /// A value of one byte kept its request, which may be as large as any, and the server's room for requests.
+    #[test]
+    fn an_attribute_kept_the_request_that_brought_it() {
+        let request = Bytes::from(vec![7; 1 << 20]);
+        let value = Some(request.slice(..1));
+        let set = XAttr { namespace: XAttrNamespace::User, name: "a".into(), value };
+        let kept = with_set(&[], std::slice::from_ref(&set));
+        assert_eq!(kept, [set.clone()]);
+        drop(set);
+        assert!(request.is_unique());
+    }
 }
