@@ -29,12 +29,14 @@ impl EditsCache {
     }
 
     /// Keeps a batch. What does not follow on it is dropped, and so are the oldest batches beyond the capacity.
-    pub(crate) fn store(&mut self, first: u64, last: u64, records: Bytes, layout: i32) {
+    pub(crate) fn store(&mut self, first: u64, last: u64, records: &[u8], layout: i32) {
         let follows = self.batches.back().is_none_or(|newest| newest.last + 1 == first);
         if layout != self.layout || !follows {
             self.clear();
         }
         self.layout = layout;
+        // A copy: the request's memory, which the server's budget counts, would stay taken.
+        let records = Bytes::copy_from_slice(records);
         self.size += records.len();
         self.batches.push_back(Batch { first, last, records });
         while self.size > self.capacity {
@@ -112,9 +114,9 @@ mod tests {
     fn a_reader_gets_whole_records_from_where_it_asks() {
         let mut cache = EditsCache::new(1 << 20, 1 << 20);
         assert!(matches!(cache.read(1, 10), Err(Error::NotCached(_))));
-        cache.store(1, 3, records(1, 3), -67);
-        cache.store(4, 4, records(4, 4), -67);
-        cache.store(5, 9, records(5, 9), -67);
+        cache.store(1, 3, &records(1, 3), -67);
+        cache.store(4, 4, &records(4, 4), -67);
+        cache.store(5, 9, &records(5, 9), -67);
         for (since, count_max, last) in [(1, 100, 9), (2, 4, 5), (4, 1, 4), (9, 5, 9), (3, 2, 4)] {
             let (count, bytes) = cache.read(since, count_max).unwrap();
             assert_eq!(count, last + 1 - since, "{since} {count_max}");
@@ -124,19 +126,28 @@ mod tests {
         assert_eq!(cache.read(10, 5).unwrap(), (0, Bytes::new()));
     }
 
+    /// With a cache as large as the memory for requests, the JournalNode took no large batch any more.
+    #[test]
+    fn a_cached_batch_kept_the_request_that_brought_it() {
+        let mut cache = EditsCache::new(1 << 20, 1 << 20);
+        let request = records(1, 3);
+        cache.store(1, 3, &request, -67);
+        assert!(request.is_unique());
+    }
+
     #[test]
     fn what_does_not_follow_or_has_no_room_is_dropped() {
         let mut cache = EditsCache::new(records(1, 3).len(), 1 << 20);
-        cache.store(1, 2, records(1, 2), -67);
-        cache.store(3, 4, records(3, 4), -67);
+        cache.store(1, 2, &records(1, 2), -67);
+        cache.store(3, 4, &records(3, 4), -67);
         assert!(cache.read(1, 1).is_err());
         assert_eq!(cache.read(3, 10).unwrap().0, 2);
-        cache.store(6, 6, records(6, 6), -67);
+        cache.store(6, 6, &records(6, 6), -67);
         assert!(cache.read(3, 1).is_err());
         assert_eq!(cache.read(6, 1).unwrap().0, 1);
-        cache.store(7, 7, records(7, 7), -68);
+        cache.store(7, 7, &records(7, 7), -68);
         assert!(cache.read(6, 1).is_err(), "another layout");
-        cache.store(8, 20, records(8, 20), -68);
+        cache.store(8, 20, &records(8, 20), -68);
         assert!(cache.read(8, 1).is_err(), "larger than the cache");
     }
 }

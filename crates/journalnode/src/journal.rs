@@ -215,7 +215,7 @@ impl Journal {
         let layout = open.layout;
         let (first, last) = (write.first.0 as u64, last.0 as u64);
         if let Some(cache) = &mut self.cache {
-            cache.store(first, last, write.records.clone(), layout);
+            cache.store(first, last, &write.records, layout);
         }
         self.highest = last;
         // A majority has it on disk already: this journal is catching up.
