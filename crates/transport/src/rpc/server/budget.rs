@@ -11,7 +11,7 @@
 
 use bytes::Bytes;
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -40,8 +40,9 @@ struct State {
     /// True if a frame has the reserve.
     is_reserve_taken: bool,
     by_address: HashMap<IpAddr, usize>,
-    /// Connections that wait for room.
-    waiting: Vec<Waker>,
+    /// Connections that wait for room, by the tickets of their charges.
+    waiting: BTreeMap<u64, Waker>,
+    tickets: u64,
 }
 
 impl Budget {
@@ -56,7 +57,7 @@ impl Budget {
     /// Creates a charge of 0 bytes for connections from `address`.
     pub(super) fn charge(self: &Arc<Self>, address: IpAddr) -> Charge {
         let address = address.to_canonical();
-        Charge { budget: Arc::clone(self), address, bytes: 0, has_reserve: false }
+        Charge { budget: Arc::clone(self), address, bytes: 0, has_reserve: false, ticket: None }
     }
 
     /// Returns the bytes that are charged.
@@ -82,6 +83,12 @@ impl Budget {
 
     fn give_back(&self, charge: &Charge) {
         let mut state = self.state.lock();
+        if let Some(ticket) = charge.ticket {
+            state.waiting.remove(&ticket);
+        }
+        if charge.bytes == 0 && !charge.has_reserve {
+            return;
+        }
         state.used -= charge.bytes;
         if let Some(of_address) = state.by_address.get_mut(&charge.address) {
             *of_address -= charge.bytes;
@@ -94,7 +101,7 @@ impl Budget {
         }
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
-        waiting.into_iter().for_each(Waker::wake);
+        waiting.into_values().for_each(Waker::wake);
     }
 }
 
@@ -105,6 +112,8 @@ pub(super) struct Charge {
     address: IpAddr,
     bytes: usize,
     has_reserve: bool,
+    /// Key of the waker in [`State::waiting`]; `None` if this charge never waited.
+    ticket: Option<u64>,
 }
 
 impl Charge {
@@ -155,16 +164,20 @@ impl Charge {
             self.bytes = bytes;
             return Poll::Ready(());
         }
-        if !state.waiting.iter().any(|waker| waker.will_wake(context.waker())) {
-            state.waiting.push(context.waker().clone());
-        }
+        let state = &mut *state;
+        let ticket = *self.ticket.get_or_insert_with(|| {
+            state.tickets += 1;
+            state.tickets
+        });
+        let waker = state.waiting.entry(ticket).or_insert_with(|| context.waker().clone());
+        waker.clone_from(context.waker());
         Poll::Pending
     }
 }
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        if self.bytes > 0 || self.has_reserve {
+        if self.bytes > 0 || self.has_reserve || self.ticket.is_some() {
             self.budget.give_back(self);
         }
     }
@@ -290,5 +303,23 @@ mod tests {
         assert_eq!((budget.used(), wakes.0.load(Ordering::Relaxed)), (1, 1));
         assert!(waits.poll_raise(&mut context, 50).is_ready());
         assert_eq!(waits.bytes(), 50);
+    }
+
+    /// While the budget was full, each connection that waited and left stayed in memory, and was looked at by all others.
+    #[test]
+    fn connections_that_left_were_kept_until_others_gave_bytes_back() {
+        let budget = Budget::new(200, 100);
+        let mut context = Context::from_waker(Waker::noop());
+        let mut held = budget.charge(ONE);
+        assert!(held.poll_raise(&mut context, 200).is_ready());
+        for _ in 0..5 {
+            let wakes = Arc::<Wakes>::default();
+            let waker = Waker::from(Arc::clone(&wakes));
+            let mut leaves = budget.charge(OTHER);
+            assert!(leaves.poll_raise(&mut Context::from_waker(&waker), 50).is_pending());
+            drop((leaves, waker));
+            assert_eq!(Arc::strong_count(&wakes), 1);
+        }
+        assert_eq!(budget.used(), 200);
     }
 }
