@@ -12,7 +12,7 @@ use axum::response::Response;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use zerohop_daemon::http::RemoteAddress;
+use zerohop_daemon::http::{FromAllowedOrigin, RemoteAddress};
 use zerohop_pages::check_same_site;
 use zerohop_system::clock;
 
@@ -48,7 +48,8 @@ async fn handle<F: Face>(
     let begun = clock::now();
     let (mut parts, body) = request.into_parts();
     let exchange = Exchange::begin(&mut parts.extensions);
-    let is_of_own_site = is_of_own_site(&parts.method, &parts.headers);
+    let is_allowed = parts.extensions.get::<FromAllowedOrigin>().is_some()
+        || is_of_own_site(&parts.method, &parts.headers);
     let body = drained::read_when_dropped(exchange.count_received(body), &parts.headers);
     let head = RequestHead { begun, remote, method: parts.method.clone(), uri: parts.uri.clone() };
     let call = Call {
@@ -57,7 +58,7 @@ async fn handle<F: Face>(
         headers: parts.headers,
         exchange: exchange.clone(),
     };
-    let answer = match is_of_own_site {
+    let answer = match is_allowed {
         true => face.answer(call, remote, body).await,
         false => Err(Failure::not_permitted("A page of another site sent this request".to_owned())),
     };
@@ -117,6 +118,17 @@ mod tests {
             let asked_before = asked_before.header("content-type", "application/octet-stream");
             assert_ne!(ask(asked_before).await.status(), 403, "{operation}");
             assert_ne!(ask(post().header("user-agent", "curl/8")).await.status(), 403);
+        }
+    }
+
+    /// APPEND, TRUNCATE and CONCAT have no body, and so the content type of a form.
+    #[tokio::test]
+    async fn a_page_of_an_allowed_origin_could_not_post() {
+        for operation in ["APPEND", "TRUNCATE&newlength=0", "CONCAT&sources=/b"] {
+            let uri = format!("/webhdfs/v1/a?user.name=root&op={operation}");
+            let post = Request::post(&uri).header("host", "gw:14000");
+            let allowed = post.header("origin", "http://app.example").extension(FromAllowedOrigin);
+            assert_ne!(ask(allowed).await.status(), 403, "{operation}");
         }
     }
 

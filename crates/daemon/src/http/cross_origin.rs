@@ -17,6 +17,10 @@ use std::sync::Arc;
 use tower_service::Service;
 use zerohop_conf::{CROSS_ORIGIN_FILTER, Conf, ConfError, Key, keys};
 
+/// In the extensions of a request that a page of an allowed origin sent, by a method that such pages may use.
+#[derive(Clone, Copy, Debug)]
+pub struct FromAllowedOrigin;
+
 const REGEX_PREFIX: &str = "regex:";
 
 /// The rules of `hadoop.http.cross-origin.*`.
@@ -131,11 +135,17 @@ fn allowed_origin(text: &str) -> Option<AllowedOrigin> {
 /// OPTIONS for a path that takes methods is answered with these methods.
 pub(super) async fn answer(
     mut router: Router,
-    request: Request<Body>,
+    mut request: Request<Body>,
     filter: Option<Arc<CrossOrigin>>,
 ) -> Response {
     let headers = request.headers();
     let granted = filter.as_ref().and_then(|filter| filter.grant(headers));
+    if granted.is_some()
+        && filter.as_ref().is_some_and(|filter| filter.allows_method(request.method().as_str()))
+    {
+        request.extensions_mut().insert(FromAllowedOrigin);
+    }
+    let headers = request.headers();
     let is_options = request.method() == Method::OPTIONS;
     let is_preflight = is_options && headers.contains_key(ACCESS_CONTROL_REQUEST_METHOD);
     let mut response = match granted.is_some() && is_preflight {
@@ -293,6 +303,19 @@ mod tests {
             assert_eq!(header(&response, "access-control-allow-origin"), None);
         }
         assert_eq!(header(&ask(None, Method::GET, &page).await, "vary"), None);
+        let post = request(Method::POST, &page);
+        let router = Router::new().fallback(async |request: Request<Body>| {
+            request.extensions().get::<FromAllowedOrigin>().is_some().to_string()
+        });
+        for (request, is_allowed) in [
+            (post, "true"),
+            (request(Method::PUT, &page), "false"),
+            (request(Method::POST, &[("origin", "http://b")]), "false"),
+        ] {
+            let response = answer(router.clone(), request, Some(Arc::clone(&filter))).await;
+            let text = axum::body::to_bytes(response.into_body(), 9).await.unwrap();
+            assert_eq!(text, is_allowed);
+        }
         let put = ask(Some(&filter), Method::PUT, &page).await;
         assert_eq!(put.status(), StatusCode::METHOD_NOT_ALLOWED);
     }

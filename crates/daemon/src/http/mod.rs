@@ -33,7 +33,7 @@ mod tls;
 mod watched_requests;
 
 pub use admin::check_administrator;
-pub use cross_origin::CrossOrigin;
+pub use cross_origin::{CrossOrigin, FromAllowedOrigin};
 pub use file_sender::{BytesInFile, FileSender};
 pub use health::Health;
 pub use heat_page::{HeatMaps, heat_page};
