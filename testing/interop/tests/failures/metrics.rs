@@ -62,12 +62,22 @@ fn beans(cluster: &Cluster) -> Outcome<BTreeSet<String>> {
         for bean in page["beans"].as_array().into_iter().flatten() {
             let name = common(cluster, bean["name"].as_str().unwrap_or_default());
             let members = bean.as_object().into_iter().flatten().map(|(member, _)| member);
+            let members = members.filter(|member| !is_uncalled(bean, member));
             for member in members.filter(|member| *member != "modelerType") {
                 names.insert(format!("jmx {name} {}", common(cluster, member)));
             }
         }
     }
     Ok(names)
+}
+
+/// Returns `true` if a member is that of an RPC method that was not called. Apache's daemons show such members only if the
+/// page was read more than 10 s before, which is as long as they keep an answer.
+fn is_uncalled(bean: &Value, member: &str) -> bool {
+    let is_of_calls =
+        bean["name"].as_str().is_some_and(|name| name.contains("RpcDetailedActivity"));
+    let method = member.strip_suffix("NumOps").or_else(|| member.strip_suffix("AvgTime"));
+    is_of_calls && method.is_some_and(|method| bean[format!("{method}NumOps")] == 0)
 }
 
 /// A name without what two clusters cannot have in common.
