@@ -19,6 +19,8 @@ pub(super) struct ExcessReplicas {
     /// In the order in which they were marked. An entry whose replica is no longer marked since that instant is void.
     order: VecDeque<(Slot, Excess)>,
     replicas: u64,
+    /// Replicas that count again although their DataNodes were told to delete them, and may still do so.
+    doubtful: HashMap<Slot, Storages>,
 }
 
 impl ExcessReplicas {
@@ -32,6 +34,7 @@ impl ExcessReplicas {
     }
 
     pub(super) fn unmark(&mut self, slot: Slot, storage: StorageIdx) {
+        self.trust(slot, storage);
         let Some(marked) = self.blocks.get_mut(&slot) else { return };
         let before = marked.len();
         marked.retain(|excess| excess.storage != storage);
@@ -41,8 +44,29 @@ impl ExcessReplicas {
         }
     }
 
+    /// Unmarks a replica whose DataNode was told to delete it.
+    pub(super) fn doubt(&mut self, slot: Slot, storage: StorageIdx) {
+        self.unmark(slot, storage);
+        self.doubtful.entry(slot).or_default().push(storage);
+    }
+
+    /// Trusts a replica again: its DataNode will not delete it, or already has.
+    pub(super) fn trust(&mut self, slot: Slot, storage: StorageIdx) {
+        let Some(doubtful) = self.doubtful.get_mut(&slot) else { return };
+        doubtful.retain(|other| *other != storage);
+        if doubtful.is_empty() {
+            self.doubtful.remove(&slot);
+        }
+    }
+
+    /// Returns `true` if a replica counts, but its DataNode may delete it.
+    pub(super) fn is_doubtful(&self, slot: Slot, storage: StorageIdx) -> bool {
+        self.doubtful.get(&slot).is_some_and(|doubtful| doubtful.contains(&storage))
+    }
+
     /// Unmarks all replicas of a block and returns them.
     pub(super) fn unmark_block(&mut self, slot: Slot) -> Storages {
+        self.doubtful.remove(&slot);
         let marked = self.blocks.remove(&slot).unwrap_or_default();
         self.replicas -= marked.len() as u64;
         marked.into_iter().map(|excess| excess.storage).collect()

@@ -9,7 +9,9 @@ use super::random::SplitMix64;
 use super::slow::SlowReports;
 use super::spare::Spare;
 use super::stored::StoredReplicas;
-use super::types::{BlockState, NodeIdx, PlacementRequest, PolicyOf, TransferCommand};
+use super::types::{
+    BlockState, NodeIdx, PlacementRequest, PolicyOf, StorageIdx, Storages, TransferCommand,
+};
 use super::walks::SLICE;
 
 /// Orders copies of blocks with too few replicas and deletions of replicas that are too many (`RedundancyMonitor`).
@@ -177,7 +179,13 @@ impl RedundancyMonitor<'_> {
             live.retain(|storage| !nodes.is_stale(*storage));
         }
         let policy = StoragePolicy::by_id(policy_of(stored.file)).unwrap_or(DEFAULT);
-        for extra in choice.choose(live, expected, policy, arrival) {
+        // First those whose DataNodes were told to delete them before: they may be gone.
+        let is_doubtful = |storage: &StorageIdx| redundancy.excess.is_doubtful(slot, *storage);
+        let mut extras: Storages = live.iter().copied().filter(is_doubtful).collect();
+        extras.truncate(live.len().saturating_sub(expected));
+        live.retain(|storage| !extras.contains(storage));
+        extras.extend(choice.choose(live, expected, policy, arrival));
+        for extra in extras {
             let Some(spare) = Spare::excess(self.replicas.view(), slot, extra) else { continue };
             self.replicas.redundancy.excess.mark(slot, extra, now_ms);
             spare.order(self.replicas.nodes);
@@ -202,7 +210,13 @@ impl RedundancyMonitor<'_> {
                 self.replicas.redundancy.excess.mark(slot, storage, now_ms);
                 spare.order(self.replicas.nodes);
             } else {
-                self.replicas.redundancy.excess.unmark(slot, storage);
+                let is_called_off =
+                    self.replicas.nodes.call_off_invalidation(storage, stored.block);
+                let excess = &mut self.replicas.redundancy.excess;
+                match is_called_off {
+                    true => excess.unmark(slot, storage),
+                    false => excess.doubt(slot, storage),
+                }
                 self.replicas.recheck(slot);
             }
         }

@@ -262,6 +262,10 @@ impl BlockReports<'_> {
             return Some(slot);
         }
         let StoredReplicas { nodes, redundancy, .. } = &mut self.blocks.replicas;
+        if origin == Origin::FirstReport {
+            // A DataNode that started anew has forgotten what it was told.
+            redundancy.excess.trust(slot, storage);
+        }
         if redundancy.is_excess(slot, storage) && replica.block.stamp == stored.block.stamp {
             // Its DataNode has been told to delete it; one that started anew may have forgotten.
             if origin == Origin::FirstReport

@@ -62,13 +62,15 @@ impl Spare {
 
 impl Replicas<'_> {
     /// Returns the replicas of a block on which the deletion of a different replica may rely. They are live, have the block's
-    /// stamp and length, and are on DataNodes in service and on storages that have reported since this NameNode became active.
+    /// stamp and length, and are on DataNodes in service and on storages that have reported since this NameNode became active. No
+    /// DataNode of theirs was told to delete them.
     pub(super) fn reliable(self, slot: Slot) -> Storages {
         let mut storages = self.live(slot);
         storages.retain(|storage| {
             let node = self.nodes.node_of(*storage).and_then(|node| self.nodes.node(node));
             let is_serving = node.is_some_and(|it| it.alive && it.admin == AdminState::Normal);
-            is_serving && !self.nodes.is_stale(*storage)
+            let is_doubtful = self.redundancy.excess.is_doubtful(slot, *storage);
+            is_serving && !is_doubtful && !self.nodes.is_stale(*storage)
         });
         storages
     }

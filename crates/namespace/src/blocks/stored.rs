@@ -90,20 +90,24 @@ impl StoredReplicas<'_> {
         }
     }
 
-    /// Excess replicas of a block that lacks good ones count again: each whose DataNode was not told to delete it yet, and,
+    /// Excess replicas of a block that lacks good ones count again: each whose DataNode was not told to delete it yet, and then,
     /// where no other can be read, one whose DataNode was told: the order may have been lost.
     fn keep_needed_excess(&mut self, slot: Slot, expected: u32) {
         let excess = self.redundancy.excess.of_block(slot);
         let Some(block) = self.map.get(slot).map(|entry| entry.block()) else { return };
+        let mut told = Storages::new();
         for storage in excess {
-            let counts = self.view().count(slot);
-            let is_readable = counts.live + counts.leaving() > 0;
-            if counts.live >= expected {
+            if self.view().count(slot).live >= expected {
                 return;
             }
-            if self.nodes.call_off_invalidation(storage, block) || !is_readable {
-                self.redundancy.excess.unmark(slot, storage);
+            match self.nodes.call_off_invalidation(storage, block) {
+                true => self.redundancy.excess.unmark(slot, storage),
+                false => told.push(storage),
             }
+        }
+        let counts = self.view().count(slot);
+        if let Some(storage) = told.first().filter(|_| counts.live + counts.leaving() == 0) {
+            self.redundancy.excess.doubt(slot, *storage);
         }
     }
 

@@ -217,3 +217,47 @@ fn a_replica_that_a_pipeline_left_behind_is_kept_while_the_good_ones_are_on_stal
     cluster.full_report(1, vec![ReportedReplica { block: open, state: ReplicaState::Rbw }]);
     assert_eq!(deletions(&mut cluster, &[0, 1]), [(1, open)]);
 }
+
+/// Creates a block of replication 1 with two replicas. The DataNode of the first one was told to delete it, and is slow. The
+/// second one is away for a while.
+fn told_to_delete_the_only_replica(params: BlockParams) -> (Cluster, Block) {
+    let params = BlockParams { safemode_extension_ms: 0, ..params };
+    let mut cluster = Cluster::with(&["/a", "/a"], params);
+    let block = cluster.written(1, 1, &[0, 1]);
+    cluster.settle();
+    assert_eq!(deletions(&mut cluster, &[0, 1]), [(0, block)]);
+    cluster.event(1, ReplicaEvent::Deleted(block));
+    assert_eq!(cluster.blocks.lookup().replica_counts(block.id).live, 1, "the order may be lost");
+    (cluster, block)
+}
+
+/// The replica that counted again although its DataNode was deleting it had the other one deleted: it was the last.
+#[test]
+fn a_replica_that_its_datanode_was_told_to_delete_spared_another_one() {
+    let (mut cluster, block) = told_to_delete_the_only_replica(BlockParams::default());
+    // The second DataNode is late, and would be the first to lose a replica.
+    cluster.pass(13_000);
+    cluster.beat(0);
+    cluster.received(1, block);
+    cluster.settle();
+    assert_eq!(deletions(&mut cluster, &[0, 1]), [(0, block)]);
+    cluster.event(0, ReplicaEvent::Deleted(block));
+    cluster.settle();
+    assert_eq!(deletions(&mut cluster, &[0, 1]), []);
+    assert_eq!(cluster.blocks.lookup().replica_counts(block.id).live, 1);
+}
+
+/// Of two replicas being deleted, the one whose DataNode was told counted again, and the other one's order stood.
+#[test]
+fn an_order_that_its_datanode_had_not_got_was_not_called_off() {
+    let params = BlockParams { safemode_extension_ms: 0, ..BlockParams::default() };
+    let mut cluster = Cluster::with(&["/a", "/a", "/a"], params);
+    let block = cluster.written(1, 1, &[0, 1, 2]);
+    cluster.settle();
+    assert_eq!(deletions(&mut cluster, &[0]), [(0, block)]);
+    assert_eq!(cluster.blocks.stats().excess, 2);
+    cluster.event(2, ReplicaEvent::Deleted(block));
+    assert_eq!(deletions(&mut cluster, &[1]), []);
+    cluster.event(0, ReplicaEvent::Deleted(block));
+    assert_eq!(cluster.blocks.lookup().replica_counts(block.id).live, 1);
+}
