@@ -30,7 +30,7 @@ use zerohop_wire::JavaException;
 
 const RETRY_MIN: Duration = Duration::from_millis(100);
 const RETRY_MAX: Duration = Duration::from_secs(1);
-/// How long a full report waits for deletions: beyond that a disk hangs, and the replicas on the others are wanted.
+/// Time that a full report waits for deletions, without the lock that new replicas need. After that a disk hangs.
 const DELETION_PATIENCE: Duration = Duration::from_secs(30);
 
 /// The talk with one NameNode.
@@ -428,7 +428,6 @@ impl Actor {
         &self,
         lease: u64,
     ) -> Result<(MutexGuard<'_, ()>, FullReport), TalkError> {
-        // Without the lock: other replicas must be reported while a disk is slow.
         if !self.node.deletions.carried_out(DELETION_PATIENCE).await {
             tracing::warn!("a disk is slow: replicas that are being deleted are not reported");
         }
