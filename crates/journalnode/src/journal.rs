@@ -273,7 +273,7 @@ impl Journal {
         if let Some(open) = self.open.take_if(|open| open.first == first) {
             let next = open.next;
             open.writer.finish()?;
-            if next.0 != last.0 + 1 {
+            if next.0 - 1 != last.0 {
                 return Err(Error::OutOfSync(format!(
                     "Trying to finalize in-progress log segment {first} to end at txid {last} but only written up to txid \
                      {} ; journal id: {id}",
