@@ -288,6 +288,46 @@ async fn a_byte_now_and_then_held_the_room_for_a_frame() {
     until("room", || server.request_memory() == 0).await;
 }
 
+/// Sends most of a frame, and then 64 KB each 200 ms. Returns `true` if the server closed the connection before the end.
+async fn is_too_slow(server: &RpcServer) -> bool {
+    // Two of them are an address's share of the room.
+    let all = unfinished((4 << 20) - 64);
+    let (begin, rest) = all.split_at(3 << 20);
+    let mut stream = connect(server, begin).await;
+    for piece in rest.chunks(64 << 10) {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        if stream.write_all(piece).await.is_err() {
+            return true;
+        }
+    }
+    false
+}
+
+/// Four connections with 64 KB a minute kept the large requests of all others away for a day.
+#[tokio::test]
+async fn slow_frames_held_the_room_that_others_waited_for() {
+    let limit = (SHORT.0, "1000");
+    let (server, _) = server_with(&[SMALL[0], SMALL[1], limit, SMALL[3]]);
+    let others = async {
+        until("share", || server.request_memory() >= (8 << 20) - 200).await;
+        // The first has the room that is kept in reserve.
+        let mut wait = std::collections::VecDeque::new();
+        loop {
+            wait.push_back(connect(&server, &unfinished(4 << 20)[..100_000]).await);
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            if wait.len() > 3 {
+                wait.pop_front();
+            }
+        }
+    };
+    let slow = async { tokio::join!(is_too_slow(&server), is_too_slow(&server)) };
+    tokio::select! {
+        // When one was closed, there may be room for all that wait.
+        closed = slow => assert!(closed.0 || closed.1),
+        () = others => unreachable!(),
+    }
+}
+
 /// 60 MB of empty messages decoded to 2.7 GB.
 #[tokio::test]
 async fn requests_were_decoded_whatever_memory_that_took() {

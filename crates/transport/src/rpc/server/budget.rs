@@ -66,6 +66,11 @@ impl Budget {
         self.state.lock().used
     }
 
+    /// Returns `true` if a connection waits for room.
+    pub(super) fn is_contended(&self) -> bool {
+        !self.state.lock().waiting.is_empty()
+    }
+
     /// Takes bytes if there is room, which is larger for what `has_reserve`.
     fn take(&self, state: &mut State, charge: &Charge, bytes: usize) -> bool {
         let of_address = state.by_address.get(&charge.address).copied().unwrap_or(0);
@@ -112,7 +117,7 @@ pub(super) struct Charge {
     address: IpAddr,
     bytes: usize,
     has_reserve: bool,
-    /// Key of the waker in [`State::waiting`]; `None` if this charge never waited.
+    /// Key of the waker in [`State::waiting`]; `None` if this charge does not wait.
     ticket: Option<u64>,
 }
 
@@ -161,6 +166,9 @@ impl Charge {
             is_taken = budget.take(&mut state, self, more);
         }
         if is_taken {
+            if let Some(ticket) = self.ticket.take() {
+                state.waiting.remove(&ticket);
+            }
             self.bytes = bytes;
             return Poll::Ready(());
         }

@@ -23,6 +23,8 @@ const FREE_LEN: usize = READ_ROOM;
 const STEP: usize = 1 << 20;
 /// Bytes of a larger frame that count as progress. Otherwise one byte a minute would hold its charge.
 const PROGRESS_LEN: usize = 64 << 10;
+/// While others wait for room, a larger frame has to come in this number of parts, each within the time that a part may take.
+const PARTS_IF_CONTENDED: usize = 8;
 
 /// Arrived bytes that are not a whole frame yet.
 ///
@@ -153,8 +155,11 @@ impl Intake {
             return Poll::Ready(Ok(Arrival::End));
         }
         self.since_progress += read;
-        let is_progress =
-            !is_large || self.since_progress >= PROGRESS_LEN || self.buffer.len() >= self.frame_len;
+        let is_progress = !is_large
+            || self.buffer.len() >= self.frame_len
+            || self.since_progress >= PROGRESS_LEN
+                && (self.since_progress >= self.frame_len / PARTS_IF_CONTENDED
+                    || !self.budget.is_contended());
         if is_progress {
             self.since_progress = 0;
         }
