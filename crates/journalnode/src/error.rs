@@ -16,7 +16,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Error {
     /// No NameNode has formatted the journal.
     #[error(
-        "Journal {journal} not formatted; `namenode -format' or `namenode -initializeSharedEdits' formats it"
+        "Journal {journal} not formatted; if this JournalNode lost its disk, stop it and run `journalnode -format' there; \
+         a new name service is formatted by `namenode -format', or by `namenode -initializeSharedEdits' if it had one NameNode"
     )]
     NotFormatted {
         /// The journal's id.

@@ -80,6 +80,9 @@ fn nothing_is_done_before_the_journal_is_formatted() {
     let mut journal = open(directory.path());
     let request = Caller::new(1).request();
     assert!(matches!(journal.promised(), Err(Error::NotFormatted { .. })));
+    // Its text used to send an operator who had lost one disk to the commands that format all JournalNodes.
+    let text = journal.promised().unwrap_err().to_string();
+    assert!(text.contains("lost its disk, stop it and run `journalnode -format'"), "{text}");
     assert!(matches!(journal.new_epoch(&info(), 1), Err(Error::NotFormatted { .. })));
     assert!(matches!(journal.check(request), Err(Error::NotFormatted { .. })));
     assert!(matches!(journal.manifest(TxId(0), true), Err(Error::NotFormatted { .. })));

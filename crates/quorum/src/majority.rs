@@ -55,8 +55,9 @@ impl NoMajority {
             );
         }
         any("not formatted").then_some(
-            "the journal of dfs.namenode.shared.edits.dir is not formatted: stop the NameNodes and run `namenode \
-             -initializeSharedEdits', or copy the directory of another JournalNode to one that lost its own",
+            "the journal of dfs.namenode.shared.edits.dir is not formatted: if a JournalNode lost its disk, stop it and run \
+             `journalnode -format' there; if there was never a journal, stop the NameNodes and run `namenode \
+             -initializeSharedEdits'",
         )
     }
 }
@@ -189,6 +190,8 @@ mod tests {
         let empty = refused("Journal ns not formatted");
         assert!(empty.contains("dfs.namenode.shared.edits.dir is not formatted"), "{empty}");
         assert!(empty.contains("-initializeSharedEdits"), "{empty}");
+        // A copy of another JournalNode's directory would forget the epoch that was promised.
+        assert!(empty.contains("`journalnode -format'") && !empty.contains("copy"), "{empty}");
         let older =
             refused("Unexpected version of storage directory /x. Reported: -68. Expecting = -67.");
         assert!(older.contains("start it with a release that is not older"), "{older}");
