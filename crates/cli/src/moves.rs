@@ -8,6 +8,7 @@ use zerohop_conf::{Conf, ineffective_keys, keys};
 
 use crate::failure::Outcome;
 use crate::fs::{Progress, client_failure, no_hdfs};
+use crate::running::check_named;
 use crate::stop::{Cause, Stop};
 use crate::units::{human, now_ms, time};
 use crate::{log, wording};
@@ -112,6 +113,7 @@ impl Observer for Display {
 
 /// The name services of the configuration; the default file system alone, where it is none of them.
 pub fn clusters(conf: &Conf) -> Outcome<Vec<Cluster>> {
+    check_named(conf)?;
     let mut services = conf.get(&keys::DFS_INTERNAL_NAMESERVICES)?;
     if services.is_empty() {
         services = conf.get(&keys::DFS_NAMESERVICES)?;

@@ -90,6 +90,19 @@ impl Home {
     }
 }
 
+/// Fails if the directory has a cluster of the other kind, whose DataNodes would refuse this one's NameNode.
+fn check_kind(directory: &Path, is_ha: bool) -> Outcome {
+    let has = |name: &str| directory.join(name).join("current").is_dir();
+    let (one, pair) = (has("name"), has("nn1"));
+    let advice = match is_ha {
+        true if one && !pair => "a cluster with one NameNode: start it without --ha",
+        false if pair && !one => "a cluster with two NameNodes: start it with --ha",
+        _ => return Ok(()),
+    };
+    let directory = directory.display();
+    Err(Failure::io(format!("{directory} holds {advice}, or name another directory with --data")))
+}
+
 fn not_a_home(verb: &str, data: &Path, error: &std::io::Error) -> Failure {
     let data = data.display();
     Failure::io(format!("cannot {verb} {data}: {error}; name a directory of yours with --data"))
@@ -100,6 +113,7 @@ fn work(settings: &Settings, options: &Up) -> Outcome<i32> {
     let advertised = options.advertise.as_deref();
     let addresses = Addresses::new(&options.bind, advertised, options.port, options.http_port)?;
     let home = Home::open(options.data.as_deref())?;
+    check_kind(&home.path, options.ha)?;
     log::to_file(&home.path.join("zerohop.log"))?;
     let plan = Plan {
         directory: home.path.clone(),

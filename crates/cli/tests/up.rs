@@ -254,6 +254,8 @@ fn fs_without_a_configuration_means_the_running_cluster_and_never_the_local_disk
         &["getconf", "-confKey", "fs.defaultFS"],
         &["haadmin", "-getAllServiceState"],
         &["bench", "dfsio", "-write"],
+        &["balancer"],
+        &["mover"],
     ] {
         let (code, _, err) = run(&mut in_runtime(words));
         assert!(code != 0 && err.contains("2 clusters"), "{words:?}: {err}");
@@ -269,10 +271,56 @@ fn fs_without_a_configuration_means_the_running_cluster_and_never_the_local_disk
         send(up, Signal::TERM);
         assert_eq!(wait(up), 0);
     }
-    for words in [&["fs", "-ls", "/"][..], &["haadmin", "-getAllServiceState"]] {
+    for words in
+        [&["fs", "-ls", "/"][..], &["haadmin", "-getAllServiceState"], &["balancer"], &["mover"]]
+    {
         let (code, _, err) = run(&mut in_runtime(words));
         assert!(code != 0 && err.contains("no cluster is named"), "{words:?}: {err}");
     }
     let (code, out, err) = run(&mut in_runtime(&["getconf", "-confKey", "fs.defaultFS"]));
     assert_eq!((code, out.as_str()), (0, "file:///\n"), "{err}");
+}
+
+/// `up --ha` on the directory of `up` waited for a minute, then served without a DataNode, and `up` on that of `up --ha` formatted
+/// a second namespace beside the first.
+#[test]
+fn a_directory_of_the_other_kind_of_cluster_is_refused_as_it_is() {
+    let directory = tempfile::tempdir().unwrap();
+    for (made, words, advice) in [
+        ("one/name/current", &["--ha"][..], "one NameNode: start it without --ha"),
+        ("pair/nn1/current", &[], "two NameNodes: start it with --ha"),
+    ] {
+        let made = directory.path().join(made);
+        fs::create_dir_all(&made).unwrap();
+        let data = made.ancestors().nth(2).unwrap();
+        let mut command = zerohop(&PORTS);
+        let (code, _, err) = run(command.args(words).arg("--data").arg(data));
+        assert!(code == 1 && err.contains(advice) && err.contains("--data"), "{code} {err}");
+        assert_eq!(left_in(data), 1, "{err}");
+    }
+}
+
+/// The error of a second `up` named keys of the configuration, and not the options that take other ports.
+#[test]
+fn a_port_in_use_is_refused_with_the_options_that_take_another() {
+    let directory = tempfile::tempdir().unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let mut command = zerohop(&["up", "--port", &port, "--http-port", "0", "--exec", "true"]);
+    let (code, _, err) = run(command.arg("--data").arg(directory.path()));
+    assert!(code == 1 && err.contains("--port and --http-port take others"), "{code} {err}");
+}
+
+/// `up --ha` waited for a minute for a DataNode that had ended at once, named the log of a NameNode, and served without it.
+#[test]
+fn a_pair_whose_datanode_ends_does_not_start_and_says_why() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::create_dir_all(directory.path().join("data1/current/left")).unwrap();
+    let begun = Instant::now();
+    let mut command = zerohop(&PORTS);
+    let command = command.args(["--ha", "--exec", "true", "--data"]).arg(directory.path());
+    let (code, _, err) = run(command);
+    assert!(code == 1 && err.contains("the start failed for dn1"), "{code} {err}");
+    assert!(err.contains("no VERSION") && err.contains("logs/dn1.log"), "{err}");
+    assert!(begun.elapsed() < Duration::from_secs(50), "{:?}", begun.elapsed());
 }

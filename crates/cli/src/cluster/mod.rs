@@ -40,6 +40,9 @@ pub struct Cluster {
     plan: Plan,
 }
 
+/// The options of `up` that take other ports, behind the keys that the error names.
+const PORT_ADVICE: &str = "; --port and --http-port take others, 0 any free ones";
+
 fn failed(what: &str, error: impl std::fmt::Display) -> Failure {
     Failure::io(format!("{what}: {error}"))
 }
@@ -85,7 +88,11 @@ impl Cluster {
                 .map_err(|error| failed("cannot format the NameNode", error))?;
         }
         let namenode = NameNode::start(Arc::new(conf.clone())).await;
-        let namenode = namenode.map_err(|error| failed("the NameNode does not start", error))?;
+        let namenode = namenode.map_err(|error| {
+            let is_taken = error.to_string().contains("Address already in use");
+            let advice = if is_taken { PORT_ADVICE } else { "" };
+            failed("the NameNode does not start", format!("{error}{advice}"))
+        })?;
         file_copier::offer(&namenode, &conf);
         let mut cluster = Cluster { namenode, datanodes: Vec::new(), conf, plan };
         let (rpc, service) = (cluster.namenode.rpc_addr(), cluster.namenode.service_rpc_addr());

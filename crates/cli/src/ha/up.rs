@@ -172,10 +172,15 @@ impl HaCluster {
     }
 
     async fn has_ended(&mut self, name: &str) -> bool {
+        self.one_that_ended().await.is_some_and(|ended| ended == name)
+    }
+
+    /// Returns the name of a daemon that has ended, once for each.
+    async fn one_that_ended(&mut self) -> Option<String> {
         tokio::select! {
             biased;
-            (ended, _) = self.children.ended() => ended == name,
-            () = std::future::ready(()) => false,
+            (ended, _) = self.children.ended() => Some(ended),
+            () = std::future::ready(()) => None,
         }
     }
 
@@ -190,10 +195,13 @@ impl HaCluster {
         service.to_active(RequestSource::User).await.map_err(Failure::of)
     }
 
-    /// Waits until a NameNode is active, has left safe mode, and knows all DataNodes.
-    async fn until_served(&self) -> Outcome {
+    /// Waits until a NameNode is active, has left safe mode, and knows all DataNodes. Fails as soon as a daemon ends.
+    async fn until_served(&mut self) -> Outcome {
         let limit = clock::now() + SERVES_WITHIN;
         loop {
+            if let Some(name) = self.one_that_ended().await {
+                return Err(self.said(&name, "the start"));
+            }
             let (conf, wanted) = (self.conf.clone(), self.plan.datanodes);
             let serves = tokio::task::spawn_blocking(move || serves(&conf, wanted)).await;
             match serves {
