@@ -183,6 +183,14 @@ mod tests {
         assert!(error.contains("HADOOP_CONF_DIR=/a, HADOOP_CONF_DIR=/b"), "{error}");
     }
 
+    /// Python's `connect()` said "`file:///' is not an hdfs:// URI" if no cluster was running.
+    #[test]
+    fn a_program_that_names_no_cluster_is_told_how_to_name_one() {
+        let error = FileSystem::builder().without_files().build_blocking().err().unwrap();
+        let text = error.to_string();
+        assert!(text.contains("no cluster is named") && text.contains("HADOOP_CONF_DIR"), "{text}");
+    }
+
     #[test]
     fn what_is_set_counts_more_than_files() {
         let directory = tempfile::tempdir().unwrap();

@@ -98,7 +98,8 @@ impl NameNodeId {
             0 | 1 => Ok(found.pop()),
             _ => Err(conf.misfit(
                 keys::DFS_NAMESERVICE_ID.name,
-                "one of dfs.nameservices, as several of them have their dfs.namenode.rpc-address on this machine",
+                "one of dfs.nameservices, several of which have their dfs.namenode.rpc-address on this machine: set it to \
+                 this NameNode's name service",
             )),
         }
     }
@@ -167,6 +168,7 @@ mod tests {
         assert_eq!(federation(away, away), Ok(None));
         let error = federation(here, here).unwrap_err();
         assert!(error.starts_with("dfs.nameservice.id: "), "{error}");
+        assert!(error.ends_with("set it to this NameNode's name service"), "{error}");
         let mut plain = Conf::new();
         plain.set("dfs.nameservices", "a,b");
         plain.set("dfs.namenode.rpc-address", here);

@@ -6,6 +6,10 @@ use zerohop_conf::{Conf, keys};
 /// The port of a NameNode where none is named.
 const PORT: u16 = 8020;
 
+/// The refusal of a program that names no cluster, also where it may have meant a `zerohop up`.
+const UNNAMED: &str = "no cluster is named: fs.defaultFS is not set; start `zerohop up', set HADOOP_CONF_DIR, or give an \
+     hdfs:// URI";
+
 /// Which NameNodes serve a file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
@@ -25,6 +29,9 @@ impl Target {
             None => conf.default_fs()?,
         };
         let Some(rest) = text.strip_prefix("hdfs://") else {
+            if uri.is_none() && !conf.is_set(keys::FS_DEFAULTFS.name) {
+                return Err(Error::invalid(UNNAMED));
+            }
             return Err(Error::invalid(format!("`{text}' is not an hdfs:// URI")));
         };
         let authority = rest.split('/').next().unwrap_or_default();
