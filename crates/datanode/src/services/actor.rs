@@ -88,10 +88,11 @@ impl Actor {
         }
     }
 
-    /// Talks until the task is aborted or the NameNode refuses.
+    /// Talks until the task is aborted, the NameNode refuses, or the pool cannot be opened.
     pub(crate) async fn run(self) {
         if let Err(reason) = self.talk().await {
-            tracing::error!("NameNode {} refused this DataNode: {reason}", self.link.addr);
+            // The reason says whose it is: the NameNode's exception, or a directory of this DataNode.
+            tracing::error!("cannot serve NameNode {}: {reason}", self.link.addr);
             self.link.refused(reason);
         }
     }
