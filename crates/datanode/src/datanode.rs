@@ -23,8 +23,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use zerohop_conf::{Conf, Role, check_protections};
-use zerohop_daemon::http::{HeatMaps, HttpOptions, HttpServer};
+use zerohop_conf::{Conf, ConfError, Role, check_protections, keys};
+use zerohop_daemon::http::{HeatMaps, HttpOptions, HttpServer, MinimumRate};
 use zerohop_system::clock;
 use zerohop_transport::domain::effective_path;
 use zerohop_transport::login::User;
@@ -54,6 +54,16 @@ pub struct DataNode {
     tasks: JoinSet<()>,
 }
 
+/// Reads the limits of the HTTP port. Without `zerohop.http.rate.min` it has no minimum rate: a WebHDFS client may write as
+/// slowly as its lines come, and read as slowly as it works, as on Apache's DataNode.
+fn http_options(conf: &Conf) -> Result<HttpOptions, ConfError> {
+    let mut options = HttpOptions::from_conf(conf)?;
+    if !conf.is_set(keys::ZEROHOP_HTTP_RATE_MIN.name) {
+        options.rate_min = MinimumRate::NONE;
+    }
+    Ok(options)
+}
+
 impl DataNode {
     /// Opens the volumes, binds the ports and starts to serve; the NameNodes are looked for in the
     /// background, however long that takes. Needs a tokio runtime, which must outlive the node.
@@ -69,7 +79,7 @@ impl DataNode {
         let name_services = addresses::name_services(&conf)?;
         let transfer = bind(settings.transfer_addr, "dfs.datanode.address")?;
         let rpc = bind_rpc(&conf, &settings)?;
-        let http_options = HttpOptions::from_conf(&conf)?;
+        let http_options = http_options(&conf)?;
         let handler_threads = http_options.handler_threads;
         let http = HttpServer::bind(settings.http_addr, http_options);
         let http = bound(settings.http_addr, "dfs.datanode.http.address", http)?;
@@ -289,4 +299,17 @@ fn start_service(node: &Arc<Node>, found: addresses::NameService, tasks: &mut Jo
         tasks.spawn(Actor::new(link, Arc::clone(node), Arc::clone(&service)).run());
     }
     node.add_service(service);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slow_clients_of_webhdfs_are_cut_off_only_where_that_is_configured() {
+        let mut conf = Conf::new();
+        assert_eq!(http_options(&conf).unwrap().rate_min.bytes_per_s, 0);
+        conf.set(keys::ZEROHOP_HTTP_RATE_MIN.name, "2k");
+        assert_eq!(http_options(&conf).unwrap().rate_min.bytes_per_s, 2048);
+    }
 }

@@ -163,7 +163,7 @@ keys! {
     ZEROHOP_HTTP_CONNECTIONS_PER_ADDRESS_MAX: usize = "zerohop.http.connections.per.address.max", "1024", Plain;
     /// Reverse proxies before HTTP ports, the gateway's too, which the limits by address do not bind: host names, addresses, CIDR ranges, or `*`.
     ZEROHOP_HTTP_PROXIES: String = "zerohop.http.proxies", "", Plain;
-    /// Bytes a second that a caller of an HTTP port has to send of a body or take of an answer; the connection of a slower one is closed. 0 means that there is no minimum. The gateway has zerohop.gateway.rate.min.
+    /// Bytes a second that a caller of an HTTP port has to send of a body or take of an answer; the connection of a slower one is closed. 0 means that there is no minimum. A DataNode has a minimum only if the key is set. The gateway has zerohop.gateway.rate.min.
     ZEROHOP_HTTP_RATE_MIN: u64 = "zerohop.http.rate.min", "1k", Bytes;
     /// Time that an HTTP port waits for a caller's bytes before each comparison of their rate with zerohop.http.rate.min.
     ZEROHOP_HTTP_RATE_GRACE_MS: Duration = "zerohop.http.rate.grace.ms", "30000", Millis;
