@@ -7,7 +7,7 @@ use zerohop_daemon::events::{Event, EventKind, EventRecord};
 use zerohop_namespace::blocks::{RepairEvent, RepairStep, StorageName};
 
 /// The columns of the page of events.
-pub(crate) const COLUMNS: [&str; 4] = ["block", "file", "DataNode", "disk"];
+pub(crate) const COLUMNS: [&str; 5] = ["block", "file", "DataNode", "JournalNode", "disk"];
 
 /// The kinds of events of a NameNode.
 static KINDS: [EventKind; 11] = [
@@ -122,7 +122,8 @@ fn disk(at: &StorageName) -> &str {
 fn event(kind: &'static EventKind, (_, node, disk): &Place, cause: &str) -> Event {
     let mut event = Event::new(kind, cause);
     if !node.is_empty() {
-        event = event.about("DataNode", node);
+        let is_journal_node = [JOURNAL_NODE.0, JOURNAL_NODE.1].contains(&kind);
+        event = event.about(if is_journal_node { "JournalNode" } else { "DataNode" }, node);
     }
     if !disk.is_empty() {
         event = event.about("disk", disk);
@@ -172,6 +173,19 @@ mod tests {
         let files =
             kept.iter().map(|known| (known.event.value("block"), known.event.value("file")));
         assert!(files.into_iter().all(|shown| shown == ("blk_7_1001", "/logs/a")), "{kept:?}");
+    }
+
+    /// The log said `JournalNode left out: DataNode jn1:8485`.
+    #[test]
+    fn a_journal_node_is_not_called_a_datanode() {
+        let events = NameNodeEvents::default();
+        let place = ("JournalNode", "jn1:8485".to_owned(), String::new());
+        events.compare(BTreeMap::from([(place, (JOURNAL_NODE, "cause".to_owned()))]));
+        events.compare(BTreeMap::new());
+        for known in events.record().newest() {
+            let shown = (known.event.value("DataNode"), known.event.value("JournalNode"));
+            assert_eq!(shown, ("", "jn1:8485"));
+        }
     }
 
     #[test]

@@ -20,7 +20,8 @@ pub struct StorageName {
 impl std::fmt::Display for StorageName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} (storage {}", self.datanode, self.storage)?;
-        self.mount.as_ref().map_or(Ok(()), |mount| write!(f, ", {mount}"))?;
+        let mount = self.mount.as_deref().filter(|mount| !mount.is_empty());
+        mount.map_or(Ok(()), |mount| write!(f, ", {mount}"))?;
         f.write_str(")")
     }
 }
@@ -106,5 +107,25 @@ fn name(storage: StorageIdx, nodes: &Nodes) -> StorageName {
         datanode: node.map_or_else(String::new, |node| node.id.xfer_addr()),
         storage: known.map_or_else(|| "".into(), |known| Arc::clone(&known.id)),
         mount: known.and_then(|known| known.mount.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The line of a DataNode that reports no mount point ended with `, )`.
+    #[test]
+    fn a_storage_without_a_mount_point_is_its_id() {
+        let mut name =
+            StorageName { datanode: "dn1:9866".into(), storage: "DS-1".into(), mount: None };
+        for (mount, text) in [
+            (None, "dn1:9866 (storage DS-1)"),
+            (Some(""), "dn1:9866 (storage DS-1)"),
+            (Some("/data/1"), "dn1:9866 (storage DS-1, /data/1)"),
+        ] {
+            name.mount = mount.map(str::to_owned);
+            assert_eq!(name.to_string(), text);
+        }
     }
 }
