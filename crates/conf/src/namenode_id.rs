@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_single_namenode_beside_another_pair_is_none_of_it() {
-        let mut conf = pair("192.0.2.1:8020", "192.0.2.2:8020");
+        let mut conf = pair("203.0.113.1:8020", "203.0.113.2:8020");
         conf.set("dfs.nameservices", "ns,mine");
         conf.set("dfs.nameservice.id", "mine");
         assert_eq!(here(&conf), None);

@@ -19,28 +19,29 @@ fn pair(first: &str, second: &str) -> Arc<AllowedHosts> {
         ("dfs.ha.namenodes.ns", "a, b"),
         ("dfs.namenode.rpc-address.ns.a", &format!("{first}:8020")),
         ("dfs.namenode.rpc-address.ns.b", &format!("{second}:8020")),
-        ("dfs.namenode.shared.edits.dir", "qjournal://192.0.2.3:8485;192.0.2.4/ns"),
+        ("dfs.namenode.shared.edits.dir", "qjournal://203.0.113.3:8485;203.0.113.4/ns"),
     ])
 }
 
 #[tokio::test]
 async fn the_hosts_of_namenodes_and_journal_nodes_may_call_and_no_others() {
-    let known = pair("192.0.2.1", "192.0.2.2");
-    for remote in ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "::ffff:192.0.2.1"] {
+    let known = pair("203.0.113.1", "203.0.113.2");
+    for remote in ["203.0.113.1", "203.0.113.2", "203.0.113.3", "203.0.113.4", "::ffff:203.0.113.1"]
+    {
         assert!(may_call(&known, remote).await, "{remote}");
     }
-    for remote in ["192.0.2.9", "127.0.0.1", "::1"] {
+    for remote in ["203.0.113.9", "127.0.0.1", "::1"] {
         let refused = known.check(remote.parse().unwrap()).await.unwrap_err().to_string();
-        assert!(refused.contains("192.0.2.2") && refused.contains("allowed.hosts"), "{refused}");
+        assert!(refused.contains("203.0.113.2") && refused.contains("allowed.hosts"), "{refused}");
     }
 }
 
 /// On one machine the kernel chooses which of its addresses a call shows.
 #[tokio::test]
 async fn calls_of_this_machine_are_those_of_its_daemons() {
-    let known = pair("192.0.2.1", "127.0.14.2");
+    let known = pair("203.0.113.1", "127.0.14.2");
     assert!(may_call(&known, "127.0.0.1").await && may_call(&known, "127.0.14.1").await);
-    assert!(!may_call(&known, "192.0.2.9").await);
+    assert!(!may_call(&known, "203.0.113.9").await);
 }
 
 #[tokio::test]
@@ -56,19 +57,19 @@ async fn a_journal_node_that_knows_no_namenode_says_what_to_set() {
         }
     }
     let any = hosts(&[("zerohop.journalnode.allowed.hosts", "*")]);
-    assert!(any.advice().is_none() && may_call(&any, "192.0.2.9").await);
-    let some = hosts(&[("zerohop.journalnode.allowed.hosts", "192.0.2.7, 192.0.2.8")]);
-    assert!(may_call(&some, "192.0.2.8").await && !may_call(&some, "192.0.2.9").await);
+    assert!(any.advice().is_none() && may_call(&any, "203.0.113.9").await);
+    let some = hosts(&[("zerohop.journalnode.allowed.hosts", "203.0.113.7, 203.0.113.8")]);
+    assert!(may_call(&some, "203.0.113.8").await && !may_call(&some, "203.0.113.9").await);
 }
 
 /// A failure of DNS would have shut the active NameNode out.
 #[tokio::test]
 async fn addresses_of_a_name_stay_while_it_cannot_be_resolved() {
-    let known = pair("name.invalid", "192.0.2.2");
-    let address = vec!["192.0.2.1".parse().unwrap()];
+    let known = pair("name.invalid", "203.0.113.2");
+    let address = vec!["203.0.113.1".parse().unwrap()];
     known.resolved.write().of_names.insert("name.invalid".to_owned(), address);
     known.resolve();
-    assert!(may_call(&known, "192.0.2.1").await && may_call(&known, "192.0.2.2").await);
+    assert!(may_call(&known, "203.0.113.1").await && may_call(&known, "203.0.113.2").await);
 }
 
 #[test]

@@ -231,8 +231,8 @@ mod tests {
             let mut conf = Conf::new();
             let settings = [
                 ("dfs.nameservices", "a,b"),
-                ("dfs.namenode.rpc-address.a", "192.0.2.1:8020"),
-                ("dfs.namenode.rpc-address.b", "192.0.2.2:8020"),
+                ("dfs.namenode.rpc-address.a", "203.0.113.1:8020"),
+                ("dfs.namenode.rpc-address.b", "203.0.113.2:8020"),
                 ("dfs.namenode.name.dir.a", "/a"),
                 ("dfs.namenode.name.dir.restore", "true"),
             ];
