@@ -91,7 +91,6 @@ impl Actor {
     /// Talks until the task is aborted, the NameNode refuses, or the pool cannot be opened.
     pub(crate) async fn run(self) {
         if let Err(reason) = self.talk().await {
-            // The reason says whose it is: the NameNode's exception, or a directory of this DataNode.
             tracing::error!("cannot serve NameNode {}: {reason}", self.link.addr);
             self.link.refused(reason);
         }
