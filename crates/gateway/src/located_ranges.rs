@@ -93,12 +93,12 @@ impl LocatedRanges {
         if self.open.as_ref().map(id) == blocks.last().map(id) {
             self.open = None;
         }
-        if count > 0 {
-            let one = ((end - at) / count).max(1);
-            self.range = one.saturating_mul(BLOCKS_AT_ONCE);
-            self.at = end.max(at);
-        } else {
-            self.at = self.end;
+        match end.saturating_sub(at).checked_div(count) {
+            Some(mean_len) => {
+                self.range = mean_len.max(1).saturating_mul(BLOCKS_AT_ONCE);
+                self.at = end.max(at);
+            }
+            None => self.at = self.end,
         }
         self.page = blocks.into_iter();
     }
