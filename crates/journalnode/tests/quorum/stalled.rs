@@ -63,7 +63,7 @@ pub fn from_stalling(method: &str, request: &[u8]) -> Vec<u8> {
         return request.to_vec();
     }
     let mut request = AcceptRecoveryRequestProto::decode(request).unwrap();
-    request.from_url = format!("http://{}/", stalling_address()).into();
+    request.from_url = format!("http://{}/", stalling_address());
     request.encode_to_vec()
 }
 
@@ -199,7 +199,7 @@ fn a_journal_was_deaf_while_it_fetched_a_segment() {
     let accept = AcceptRecoveryRequestProto {
         req_info: request_info(1, 1),
         state_to_accept: SegmentStateProto { start_tx_id: 1, end_tx_id: 3, is_in_progress: true },
-        from_url: format!("http://{}/", server.address).into(),
+        from_url: format!("http://{}/", server.address),
     };
     std::thread::scope(|scope| {
         let fetching = scope.spawn(|| slow.call(FETCHING, &accept.encode_to_vec()));
