@@ -131,7 +131,8 @@ fn directory(message: &mut inode::INode) -> &mut inode::INodeDirectory {
 /// body became a directory.
 #[test]
 fn an_image_lost_information_silently() {
-    let changes: [(fn(&mut inode::INode), &str); 7] = [
+    type Change = fn(&mut inode::INode);
+    let changes: [(Change, &str); 7] = [
         (|root| directory(root).permission = Some(9 << 40), "lacks: user 9"),
         (|root| directory(root).permission = Some(9 << 16), "lacks: group 9"),
         (
