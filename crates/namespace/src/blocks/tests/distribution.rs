@@ -17,7 +17,7 @@ struct Uneven {
 
 impl Uneven {
     fn new() -> Self {
-        let racks: Vec<String> = (0..RACKS * IN_RACK).map(|index| rack_of(index)).collect();
+        let racks: Vec<String> = (0..RACKS * IN_RACK).map(rack_of).collect();
         let racks: Vec<&str> = racks.iter().map(String::as_str).collect();
         let mut cluster = Cluster::new(&racks);
         let mut excluded = Vec::new();
