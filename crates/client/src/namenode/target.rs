@@ -6,7 +6,7 @@ use zerohop_conf::{Conf, keys};
 /// The port of a NameNode where none is named.
 const PORT: u16 = 8020;
 
-/// The refusal of a program that names no cluster, also where it may have meant a `zerohop up`.
+/// The error of a program that names no cluster. It may have meant a `zerohop up`.
 const UNNAMED: &str = "no cluster is named: fs.defaultFS is not set; start `zerohop up', set HADOOP_CONF_DIR, or give an \
      hdfs:// URI";
 

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use tower_service::Service;
 use zerohop_conf::{CROSS_ORIGIN_FILTER, Conf, ConfError, Key, keys};
 
-/// In the extensions of a request that a page of an allowed origin sent, by a method that such pages may use.
+/// The mark in a request's extensions that a page of an allowed origin sent it, with a method that the filter allows.
 #[derive(Clone, Copy, Debug)]
 pub struct FromAllowedOrigin;
 
