@@ -248,6 +248,6 @@ def test_connect_finds_the_running_cluster(fs, run_python, tmp_path, monkeypatch
     script = "import zerohop; fs = zerohop.connect(); print(fs.uri, fs.exists('/'))"
     with announce(1, conf):
         assert run_python(script).stdout == f"{fs.uri} True\n"
-        with announce(2, "/elsewhere"):
+        with announce(2, str(tmp_path)):
             said = run_python(script, code=1).stderr
             assert "2 clusters" in said and f"HADOOP_CONF_DIR={conf}" in said
