@@ -260,22 +260,6 @@ fn heat_maps(ports: &Ports, directory: &Path) {
     check_svg(&out, " calls of ");
 }
 
-/// The block file of the only replica.
-fn only_replica(directory: &Path) -> std::path::PathBuf {
-    let mut left = vec![directory.to_owned()];
-    while let Some(directory) = left.pop() {
-        for path in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            match path.is_dir() {
-                true => left.push(path),
-                false if name.starts_with("blk_") && !name.ends_with(".meta") => return path,
-                false => {}
-            }
-        }
-    }
-    panic!("no replica");
-}
-
 /// A corrupt replica left no line in a log, no count and no row of a page.
 #[test]
 fn a_corrupt_replica_is_logged_counted_and_listed() {
@@ -286,7 +270,7 @@ fn a_corrupt_replica_is_logged_counted_and_listed() {
     fs::write(&local, vec![7; 300_000]).unwrap();
     let (code, _, err) = run(ports.fs(&["-put"]).arg(&local).arg("/file"));
     assert_eq!(code, 0, "{err}");
-    let replica = only_replica(&data.join("data1"));
+    let replica = support::only_replica(&data.join("data1"));
     let mut bytes = fs::read(&replica).unwrap();
     bytes[150_000] ^= 1;
     fs::write(&replica, bytes).unwrap();

@@ -3,7 +3,6 @@
 mod support;
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
@@ -11,22 +10,6 @@ use support::{BINARY, Up, run, zerohop};
 
 fn on(up: &Up, words: &[&str]) -> (i32, String, String) {
     run(zerohop(words).env("HADOOP_CONF_DIR", &up.conf))
-}
-
-/// The block file of the only replica.
-fn replica(directory: &Path) -> PathBuf {
-    let mut left = vec![directory.to_owned()];
-    while let Some(directory) = left.pop() {
-        for path in fs::read_dir(directory).unwrap().flatten().map(|entry| entry.path()) {
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            match path.is_dir() {
-                true => left.push(path),
-                false if name.starts_with("blk_") && !name.ends_with(".meta") => return path,
-                false => {}
-            }
-        }
-    }
-    panic!("no replica");
 }
 
 #[test]
@@ -76,7 +59,7 @@ fn verbs_of_apaches_script() {
 
     let (code, out, err) = on(&up, &["debug", "recoverLease", "-path", "/f"]);
     assert_eq!((code, out.as_str()), (0, "recoverLease SUCCEEDED on /f\n"), "{err}");
-    let block = replica(&data.join("data1"));
+    let block = support::only_replica(&data.join("data1"));
     let name = block.file_name().unwrap().to_string_lossy().into_owned();
     let metas = fs::read_dir(block.parent().unwrap()).unwrap().flatten();
     let meta = metas.map(|entry| entry.path()).find(|path| {

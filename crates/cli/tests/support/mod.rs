@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each file of tests takes what it needs")]
 #![allow(clippy::disallowed_methods, reason = "tests measure and wait")]
 
+use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
@@ -100,7 +101,7 @@ pub fn wait(child: &mut Child) -> i32 {
 
 /// Whether a process has ended, be it that nobody has asked for its exit code yet.
 pub fn has_ended(pid: &str) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_none_or(|(_, fields)| fields.trim_start().starts_with(['Z', 'X']))
 }
 
@@ -114,4 +115,20 @@ pub fn until<T>(mut ask: impl FnMut() -> Option<T>) -> T {
         assert!(start.elapsed() < LIMIT, "nothing within {LIMIT:?}");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+/// Returns the block file of the only replica below a directory.
+pub fn only_replica(directory: &Path) -> PathBuf {
+    let mut left = vec![directory.to_owned()];
+    while let Some(directory) = left.pop() {
+        for path in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            match path.is_dir() {
+                true => left.push(path),
+                false if name.starts_with("blk_") && !name.ends_with(".meta") => return path,
+                false => {}
+            }
+        }
+    }
+    panic!("no replica");
 }
