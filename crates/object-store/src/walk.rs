@@ -55,6 +55,7 @@ impl Walk {
             directory,
             pages,
             page,
+            has_begun: false,
             listed: None,
             held,
         });
@@ -87,6 +88,8 @@ struct Level {
     directory: String,
     pages: ListPages,
     page: IntoIter<FileStatus>,
+    /// True after the first page. A directory that is missing later has entries that were not listed.
+    has_begun: bool,
     /// Listed and not yet held.
     listed: Option<FileStatus>,
     /// Entries that may have to wait for ones that are listed later and come before.
@@ -117,10 +120,16 @@ impl Level {
             self.listed = self.page.next();
             if self.listed.is_none() {
                 match self.pages.next().await {
-                    Ok(Some(page)) => self.page = page.into_iter(),
+                    Ok(Some(page)) => {
+                        self.has_begun = true;
+                        self.page = page.into_iter();
+                    }
                     Ok(None) => return Ok(()),
                     // There is none, or it was deleted after the directory above was listed.
-                    Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::WrongType) => {
+                    Err(e)
+                        if !self.has_begun
+                            && matches!(e.kind(), ErrorKind::NotFound | ErrorKind::WrongType) =>
+                    {
                         return Ok(());
                     }
                     Err(error) => return Err(error),

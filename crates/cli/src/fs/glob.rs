@@ -76,8 +76,10 @@ fn list_matching(
 ) -> Outcome<Vec<Candidate>> {
     let mut matching = Vec::new();
     for directory in candidates {
+        let mut has_begun = false;
         // A file lists itself, which must not count as an entry of a directory.
         let mut keep = |page: Vec<Status>| {
+            has_begun = true;
             for status in page {
                 let own = status.path == directory.path;
                 if !own && pattern.matches(status.name()) && (last || status.is_dir()) {
@@ -91,7 +93,8 @@ fn list_matching(
             Ok(())
         };
         match store.list(&directory.path, &mut keep) {
-            Err(failure) if !failure.is_not_found() => return Err(failure),
+            // A file or a missing directory has no matches. A directory that goes missing during the list has unknown ones.
+            Err(failure) if has_begun || !failure.is_not_found() => return Err(failure),
             _ => {}
         }
     }

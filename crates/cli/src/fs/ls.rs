@@ -118,10 +118,7 @@ impl Ls {
             self.entry(shell, item, policy)?;
             if self.recursive && item.is_dir() {
                 let below = self.directory(shell, item);
-                match below {
-                    Err(failure) if failure.is_not_found() => {}
-                    other => shell.note(other)?,
-                }
+                shell.note(below)?;
             }
         }
         Ok(())

@@ -221,17 +221,12 @@ impl Shell {
     }
 
     fn walk_entries(&mut self, directory: &Item, depth: usize, visit: Visit) -> Outcome {
-        let result = directory.store.clone().list(&directory.path, &mut |page| {
+        directory.store.clone().list(&directory.path, &mut |page| {
             for status in page {
                 self.walk(&directory.listed(status), true, depth + 1, visit)?;
             }
             Ok(())
-        });
-        match result {
-            // The directory was removed in the meantime.
-            Err(failure) if failure.is_not_found() => Ok(()),
-            other => other,
-        }
+        })
     }
 
     /// Reports a failure, and goes on; what must end the command comes back.

@@ -34,22 +34,30 @@ impl ListPages {
     }
 
     /// The next page in order of name; `None` after the last one. A file lists itself.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::NotFound`] if the path does not exist. This includes a directory that is deleted or renamed
+    /// between two pages: some of its entries were never listed. After an error or a dropped call, the next call fetches the
+    /// same page again.
     pub async fn next(&mut self) -> Result<Option<Vec<FileStatus>>> {
-        let Some(after) = self.after.take() else { return Ok(None) };
+        let Some(after) = self.after.clone() else { return Ok(None) };
         let namenode = &self.fs.client.namenode;
-        match namenode.listing(&self.path, after, self.with_locations).await? {
-            Some(page) => {
-                self.is_first = false;
-                self.after = page.next;
-                self.remaining = page.remaining;
-                Ok(Some(page.entries))
-            }
-            None if self.is_first => {
-                Err(Error::new(ErrorKind::NotFound, format!("File {} does not exist.", self.path)))
-            }
-            // Deleted between two pages.
-            None => Ok(None),
-        }
+        let page = namenode.listing(&self.path, after, self.with_locations).await?;
+        let Some(page) = page.filter(|page| self.is_first || !self.is_of_file(&page.entries))
+        else {
+            let text = format!("File {} does not exist.", self.path);
+            return Err(Error::new(ErrorKind::NotFound, text));
+        };
+        self.is_first = false;
+        self.after = page.next;
+        self.remaining = page.remaining;
+        Ok(Some(page.entries))
+    }
+
+    /// Returns true if the page consists of the listed path itself, as for a file. After the first page, such a file has replaced
+    /// the directory.
+    fn is_of_file(&self, page: &[FileStatus]) -> bool {
+        matches!(page, [entry] if entry.path == self.path)
     }
 
     /// Begins behind this name.
@@ -64,8 +72,7 @@ impl ListPages {
         self.after.is_some()
     }
 
-    /// Returns the number of names after the last page that was fetched, as the NameNode counted them then. It is not 0 at
-    /// the end of the list of a directory that was deleted meanwhile.
+    /// Returns the number of names after the last page that was fetched, as the NameNode counted them then.
     pub fn remaining(&self) -> u32 {
         self.remaining
     }
@@ -90,6 +97,8 @@ impl ListPages {
 pub struct Entries {
     page: std::vec::IntoIter<FileStatus>,
     source: Source,
+    /// True after the first page. A directory that is missing later has entries that were not listed.
+    has_begun: bool,
 }
 
 /// Where the next page is from.
@@ -111,7 +120,7 @@ async fn ask(mut pages: ListPages) -> (ListPages, Page) {
 impl Entries {
     fn new(fs: &FileSystem, path: &str) -> Self {
         let source = fs.list_pages(path).map_or_else(Source::Refused, Source::Pages);
-        Self { page: Vec::new().into_iter(), source }
+        Self { page: Vec::new().into_iter(), source, has_begun: false }
     }
 
     /// The next one; `None` at the end and after an error.
@@ -141,6 +150,7 @@ impl Stream for Entries {
                     return Poll::Pending;
                 }
                 Poll::Ready((pages, Ok(Some(page)))) => {
+                    entries.has_begun = true;
                     entries.page = page.into_iter();
                     entries.source = Source::Pages(pages);
                 }
@@ -173,15 +183,18 @@ impl Stream for Walk {
         loop {
             let depth = walk.listings.len();
             let Some(listing) = walk.listings.last_mut() else { return Poll::Ready(None) };
-            match ready!(Pin::new(listing).poll_next(cx)) {
+            let next = ready!(Pin::new(&mut *listing).poll_next(cx));
+            let has_begun = listing.has_begun;
+            match next {
                 Some(Ok(entry)) => {
                     if entry.is_dir() {
                         walk.listings.push(Entries::new(&walk.fs, &entry.path));
                     }
                     return Poll::Ready(Some(Ok(entry)));
                 }
-                // Deleted since its directory was listed.
-                Some(Err(error)) if depth > 1 && error.kind() == ErrorKind::NotFound => {}
+                // Deleted since its directory was listed, and before it was listed itself.
+                Some(Err(error))
+                    if depth > 1 && !has_begun && error.kind() == ErrorKind::NotFound => {}
                 Some(Err(error)) => {
                     walk.listings.clear();
                     return Poll::Ready(Some(Err(error)));
@@ -201,8 +214,9 @@ impl FileSystem {
     }
 
     /// All files and directories below a path, as a stream: each directory before its entries, in
-    /// order of name. Directories that are deleted meanwhile are left out; symlinks are not followed. The
-    /// stream ends after an error.
+    /// order of name. Directories that are deleted before they are listed are left out; one that is deleted while it
+    /// is listed is an error, because some of its entries are missing. Symlinks are not followed. The stream ends after an
+    /// error.
     pub fn walk(&self, path: &str) -> Walk {
         Walk { fs: self.clone(), listings: vec![Entries::new(self, path)] }
     }

@@ -101,6 +101,83 @@ async fn a_directory_that_was_deleted_meanwhile_is_passed_over() {
     assert_eq!(root.next().await.unwrap().unwrap_err().kind(), ErrorKind::NotFound);
 }
 
+/// A directory that was deleted or renamed between two pages used to end there without an error, so that `distcp -delete`
+/// removed files of the target. A file that replaces the directory lists itself.
+#[tokio::test]
+async fn a_directory_that_goes_between_two_pages_has_not_ended() {
+    for taken_by_file in [false, true] {
+        let pages = Arc::new(AtomicUsize::new(0));
+        let asked = Arc::clone(&pages);
+        let cluster = Cluster::answering(move |_, param| {
+            let request: GetListingRequestProto = zerohop_proto::decode(param).unwrap();
+            match (asked.fetch_add(1, Ordering::SeqCst) % 2, taken_by_file) {
+                (0, _) => answer(&request),
+                (_, false) => Reply::message(&GetListingResponseProto { dir_list: None }),
+                (_, true) => Reply::message(&GetListingResponseProto {
+                    dir_list: Some(DirectoryListingProto {
+                        partial_listing: vec![status("")],
+                        remaining_entries: 0,
+                    }),
+                }),
+            }
+        });
+        let fs = FileSystem { client: Arc::clone(&cluster.client) };
+        let is_gone = |error: Error| {
+            let text = error.to_string();
+            assert_eq!(error.kind(), ErrorKind::NotFound, "{text}");
+            assert_eq!(text, "File / does not exist.");
+        };
+        is_gone(fs.list("/").await.unwrap_err());
+        is_gone(fs.located_list("/").await.unwrap_err());
+        let mut listed = fs.entries("/");
+        assert!(listed.next().await.unwrap().is_ok() && listed.next().await.unwrap().is_ok());
+        is_gone(listed.next().await.unwrap().unwrap_err());
+        let mut walk = fs.walk("/");
+        walk.listings.push(Entries::new(&fs, "/"));
+        assert!(walk.next().await.unwrap().is_ok(), "/a");
+        walk.listings.truncate(2);
+        assert!(walk.next().await.unwrap().is_ok(), "/b");
+        is_gone(walk.next().await.unwrap().unwrap_err());
+        let mut pages = fs.list_pages("/").unwrap();
+        assert!(pages.next().await.unwrap().is_some());
+        is_gone(pages.next().await.unwrap_err());
+        assert!(pages.has_more(), "asked again");
+    }
+}
+
+/// A dropped or failed call used to end the list.
+#[tokio::test]
+async fn a_page_that_was_dropped_or_failed_is_asked_for_again() {
+    let fails = Arc::new(AtomicUsize::new(0));
+    let failing = Arc::clone(&fails);
+    let cluster = Cluster::answering(move |_, param| {
+        if failing.swap(0, Ordering::SeqCst) > 0 {
+            return Reply::exception(JavaException::AccessControl.with("Permission denied"));
+        }
+        answer(&zerohop_proto::decode(param).unwrap())
+    });
+    let fs = FileSystem { client: Arc::clone(&cluster.client) };
+    let mut pages = fs.list_pages("/").unwrap();
+    let mut seen = Vec::new();
+    while pages.has_more() {
+        {
+            let mut dropped = std::pin::pin!(pages.next());
+            let polled = poll_fn(|cx| Poll::Ready(dropped.as_mut().poll(cx))).await;
+            assert!(polled.is_pending());
+        }
+        fails.store(1, Ordering::SeqCst);
+        // The dropped question may be the one that meets the failure.
+        let page = match pages.next().await {
+            Ok(page) => page,
+            Err(_) => pages.next().await.unwrap(),
+        };
+        fails.store(0, Ordering::SeqCst);
+        seen.extend(page.unwrap().into_iter().map(|entry| entry.path));
+    }
+    assert!(pages.next().await.unwrap().is_none());
+    assert_eq!(seen, ["/a", "/b", "/c", "/d", "/gone"]);
+}
+
 #[tokio::test]
 async fn a_page_says_how_many_names_come_after_it() {
     let (_cluster, fs, _) = start();
