@@ -59,6 +59,8 @@ impl Summed {
             )));
         }
         located.check_replicated(&src)?;
+        // The last block of a snapshot may have grown since.
+        let len = len.min(located.file_len);
         Ok(Self { src, len, located })
     }
 

@@ -9,7 +9,7 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use zerohop_conf::Conf;
 use zerohop_proto::common::TokenProto;
 use zerohop_proto::hdfs::{
@@ -67,6 +67,8 @@ pub(crate) struct Cluster {
     pub(crate) blocks: Arc<Mutex<Vec<LocatedBlock>>>,
     /// Whether another client appends to it.
     pub(crate) is_appended: Arc<AtomicBool>,
+    /// Largest length to report for the file, to make it shorter than its blocks.
+    pub(crate) file_len: Arc<AtomicU64>,
     _namenode: RpcServer,
 }
 
@@ -86,14 +88,18 @@ impl Cluster {
         let file = Arc::clone(&blocks);
         let is_appended = Arc::new(AtomicBool::new(false));
         let appended = Arc::clone(&is_appended);
+        let file_len = Arc::new(AtomicU64::new(u64::MAX));
+        let max_len = Arc::clone(&file_len);
         let answer = move |method: &str, param: Bytes| {
             assert_eq!(method, "getBlockLocations");
             let asked: GetBlockLocationsRequestProto = zerohop_proto::decode(param).unwrap();
             let mut found = locations(&file.lock(), &asked);
             found.under_construction = appended.load(Ordering::Relaxed);
+            found.file_length = found.file_length.min(max_len.load(Ordering::Relaxed));
             Reply::message(&GetBlockLocationsResponseProto { locations: Some(found) })
         };
-        Self::start(settings, blocks, is_appended, has, Box::new(answer))
+        let cluster = Self::start(settings, blocks, is_appended, has, Box::new(answer));
+        Self { file_len, ..cluster }
     }
 
     fn start(
@@ -117,7 +123,8 @@ impl Cluster {
         }
         let client = Client::new(&conf, None, User::new("test"), runtime.clone()).unwrap();
         let datanode = DataNode::start(has);
-        let cluster = Self { client, datanode, blocks, is_appended, _namenode: namenode };
+        let file_len = Arc::default();
+        let cluster = Self { client, datanode, blocks, is_appended, file_len, _namenode: namenode };
         let file = cluster.blocks.lock().clone();
         cluster.set_file(file);
         cluster

@@ -1,5 +1,5 @@
 //! Reading a file. In the order of one read:
-//! [`file`] finds the blocks of a range, [`plan`] decides how one is read and says why, [`open`]
+//! [`file`] finds the blocks of a range, which [`located`] keeps, [`plan`] decides how one is read and says why, [`open`]
 //! opens it, [`local`] reads it from its file on this machine or [`remote`] from a DataNode,
 //! [`failover`] tries the next replica when that fails, and [`steps`] asks the NameNode for what that needs;
 //! [`ahead`] opens the next block early. [`call`] is a thread's read. [`open_replicas`] is the short way to replicas
@@ -22,6 +22,7 @@ mod local;
 #[path = "no_local.rs"]
 mod local;
 mod local_outcome;
+mod located;
 mod memory;
 mod open;
 mod open_replicas;
