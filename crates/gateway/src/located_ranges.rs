@@ -7,6 +7,7 @@ use futures_util::stream;
 use serde_json::Value;
 use std::vec;
 use zerohop_client::{FileSystem, LocatedBlock, LocatedBlocks};
+use zerohop_wire::BlockId;
 
 /// Number of blocks that are fetched at once, if they are as long as the ones before.
 const BLOCKS_AT_ONCE: u64 = 1000;
@@ -28,6 +29,8 @@ pub(crate) struct LocatedRanges {
     end: u64,
     /// Bytes of the next range.
     range: u64,
+    /// Id of the last fetched block.
+    last: Option<BlockId>,
 }
 
 impl LocatedRanges {
@@ -44,7 +47,8 @@ impl LocatedRanges {
         let end = offset.saturating_add(length).min(i64::MAX as u64);
         let open = first.last_block.clone().filter(|_| !first.is_last_complete);
         let (fs, none) = (fs.clone(), Vec::new().into_iter());
-        let mut ranges = Self { fs, path, first, open, page: none, at: offset, end, range };
+        let mut ranges =
+            Self { fs, path, first, open, page: none, at: offset, end, range, last: None };
         ranges.take(page);
         Ok(ranges)
     }
@@ -72,11 +76,17 @@ impl LocatedRanges {
             return Ok(Some(block));
         }
         if self.at < self.end.min(self.first.file_len) {
-            let length = self.range.min(self.end - self.at);
-            let located = self.fs.block_locations(&self.path, self.at, length).await?;
+            // The range includes the end of the previous block, to detect that the file was replaced.
+            let (before, length) = (self.at.saturating_sub(1), self.range.min(self.end - self.at));
+            let located = self.fs.block_locations(&self.path, before, length + 1).await?;
+            let is_same = located.blocks.first().map(|block| block.block.block.id) == self.last;
             self.take(located.blocks);
-            if let Some(block) = self.page.next() {
-                return Ok(Some(block));
+            match self.page.next() {
+                Some(block) if is_same => return Ok(Some(block)),
+                _ => {
+                    let why = "The file was changed while its blocks were listed";
+                    return Err(Failure::io(why));
+                }
             }
         }
         // The block that is being written lies after the file's length, which the last range may not have passed.
@@ -90,6 +100,7 @@ impl LocatedRanges {
         blocks.retain(|block| block.end() > at || block.end() == block.offset);
         let (count, end) = (blocks.len() as u64, blocks.last().map_or(at, LocatedBlock::end));
         let id = |block: &LocatedBlock| block.block.block.id;
+        self.last = blocks.last().map(id).or(self.last);
         if self.open.as_ref().map(id) == blocks.last().map(id) {
             self.open = None;
         }

@@ -19,6 +19,8 @@ const AT_ONCE_MAX: usize = 1025;
 #[derive(Default)]
 struct NameNode {
     calls: AtomicUsize,
+    /// Increment of the block ids, and number of blocks, after the first answer: another file has taken the path.
+    other: Option<(u64, u64)>,
     most: AtomicUsize,
 }
 
@@ -54,8 +56,12 @@ impl LocalNameNode for Calls {
     fn call(&self, method: &'static str, request: Bytes) -> LocalAnswer {
         assert_eq!(method, "getBlockLocations");
         let asked: GetBlockLocationsRequestProto = zerohop_proto::decode(request).unwrap();
-        let blocks = blocks(asked.offset, asked.length);
-        self.0.calls.fetch_add(1, Ordering::Relaxed);
+        let mut blocks = blocks(asked.offset, asked.length);
+        let is_first = self.0.calls.fetch_add(1, Ordering::Relaxed) == 0;
+        if let Some((higher, count)) = self.0.other.filter(|_| !is_first) {
+            blocks.retain(|block| block.offset < count * BLOCK_LEN);
+            blocks.iter_mut().for_each(|block| block.b.block_id += higher);
+        }
         self.0.most.fetch_max(blocks.len(), Ordering::Relaxed);
         let located = LocatedBlocksProto {
             file_length: BLOCKS * BLOCK_LEN,
@@ -73,19 +79,41 @@ impl LocalNameNode for Calls {
 /// Returns the numbers of the blocks in the answer to a query, and the NameNode with its counts.
 async fn numbers(query: &str) -> (Vec<u64>, Arc<NameNode>) {
     let namenode = Arc::new(NameNode::default());
-    let builder = FileSystem::builder().conf(zerohop_conf::Conf::new()).user("ann");
-    let builder = builder.name_node("hdfs://127.0.0.1:1");
-    let fs = builder.build_within(Arc::new(Calls(Arc::clone(&namenode)))).unwrap();
-    let uri = format!("/webhdfs/v1/f?op=GET_BLOCK_LOCATIONS{query}").parse().unwrap();
-    let request = Request::of_httpfs(&Method::GET, &uri).unwrap();
-    let ranges = LocatedRanges::begin(&fs, &request).await.unwrap();
-    assert_eq!(ranges.first().file_len, BLOCKS * BLOCK_LEN);
-    let mut members = ranges.members(|block| (block.block.block.id.0 - 1000).into());
+    let mut members = members(query, &namenode).await;
     let mut numbers = Vec::new();
     while let Some(member) = members.next().await {
         numbers.push(member.unwrap().as_u64().unwrap());
     }
     (numbers, namenode)
+}
+
+async fn members(query: &str, namenode: &Arc<NameNode>) -> Members {
+    let builder = FileSystem::builder().conf(zerohop_conf::Conf::new()).user("ann");
+    let builder = builder.name_node("hdfs://127.0.0.1:1");
+    let fs = builder.build_within(Arc::new(Calls(Arc::clone(namenode)))).unwrap();
+    let uri = format!("/webhdfs/v1/f?op=GET_BLOCK_LOCATIONS{query}").parse().unwrap();
+    let request = Request::of_httpfs(&Method::GET, &uri).unwrap();
+    let ranges = LocatedRanges::begin(&fs, &request).await.unwrap();
+    assert_eq!(ranges.first().file_len, BLOCKS * BLOCK_LEN);
+    ranges.members(|block| (block.block.block.id.0 - 1000).into())
+}
+
+/// A file that replaced the listed one used to continue the list, or to end it early.
+#[tokio::test]
+async fn blocks_of_two_files_are_not_listed_as_one() {
+    for other in [(100_000, BLOCKS), (0, 1000)] {
+        let namenode = Arc::new(NameNode { other: Some(other), ..NameNode::default() });
+        let mut members = members("", &namenode).await;
+        let mut count = 0;
+        let failure = loop {
+            match members.next().await.expect("not the end") {
+                Ok(_) => count += 1,
+                Err(failure) => break failure,
+            }
+        };
+        assert_eq!(count, 1024, "the first range");
+        assert!(failure.to_string().contains("changed while its blocks were listed"), "{failure}");
+    }
 }
 
 #[tokio::test]
