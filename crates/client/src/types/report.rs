@@ -1,5 +1,6 @@
 //! What administrators ask.
 
+use super::from_java;
 use super::located::DatanodeInfo;
 use zerohop_proto::hdfs::{
     BlockStoragePolicyProto, DatanodeReportTypeProto, DatanodeStorageReportProto,
@@ -43,15 +44,15 @@ pub struct FsStats {
 impl From<GetFsStatsResponseProto> for FsStats {
     fn from(proto: GetFsStatsResponseProto) -> Self {
         Self {
-            capacity: proto.capacity,
-            used: proto.used,
-            remaining: proto.remaining,
-            under_replicated: proto.under_replicated,
-            corrupt_blocks: proto.corrupt_blocks,
-            missing_blocks: proto.missing_blocks,
-            missing_replication_one_blocks: proto.missing_repl_one_blocks.unwrap_or(0),
-            bytes_in_future: proto.blocks_in_future.unwrap_or(0),
-            pending_deletion_blocks: proto.pending_deletion_blocks.unwrap_or(0),
+            capacity: from_java(proto.capacity),
+            used: from_java(proto.used),
+            remaining: from_java(proto.remaining),
+            under_replicated: from_java(proto.under_replicated),
+            corrupt_blocks: from_java(proto.corrupt_blocks),
+            missing_blocks: from_java(proto.missing_blocks),
+            missing_replication_one_blocks: from_java(proto.missing_repl_one_blocks.unwrap_or(0)),
+            bytes_in_future: from_java(proto.blocks_in_future.unwrap_or(0)),
+            pending_deletion_blocks: from_java(proto.pending_deletion_blocks.unwrap_or(0)),
         }
     }
 }
@@ -88,7 +89,7 @@ impl From<FsServerDefaultsProto> for ServerDefaults {
             replication: proto.replication as u16,
             file_buffer_size: proto.file_buffer_size,
             encrypt_data_transfer: proto.encrypt_data_transfer(),
-            trash_interval_min: proto.trash_interval(),
+            trash_interval_min: from_java(proto.trash_interval()),
             storage_policy: proto.policy_id() as u8,
         }
     }
@@ -174,11 +175,11 @@ impl From<StorageReportProto> for Volume {
                 .as_ref()
                 .map_or(StorageType::Disk, |storage| storage.storage_type().into()),
             is_failed: proto.failed(),
-            capacity: proto.capacity(),
-            used: proto.dfs_used(),
-            remaining: proto.remaining(),
-            non_dfs_used: proto.non_dfs_used(),
-            block_pool_used: proto.block_pool_used(),
+            capacity: from_java(proto.capacity()),
+            used: from_java(proto.dfs_used()),
+            remaining: from_java(proto.remaining()),
+            non_dfs_used: from_java(proto.non_dfs_used()),
+            block_pool_used: from_java(proto.block_pool_used()),
             storage_id: proto.storage_uuid,
         }
     }
@@ -229,5 +230,28 @@ impl From<RollingUpgradeInfoProto> for RollingUpgrade {
             finalized_ms: proto.finalize_time,
             has_rollback_image: proto.created_rollback_images,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counters of Apache's NameNode can be negative. A negative trash interval disables the trash.
+    #[test]
+    fn java_s_negative_numbers_are_not_near_2_to_the_64() {
+        let stats = FsStats::from(GetFsStatsResponseProto {
+            missing_blocks: -1_i64 as u64,
+            missing_repl_one_blocks: Some(-2_i64 as u64),
+            capacity: 7,
+            ..GetFsStatsResponseProto::default()
+        });
+        let counts = (stats.missing_blocks, stats.missing_replication_one_blocks, stats.capacity);
+        assert_eq!(counts, (0, 0, 7));
+        let defaults = ServerDefaults::from(FsServerDefaultsProto {
+            trash_interval: Some(-1_i64 as u64),
+            ..FsServerDefaultsProto::default()
+        });
+        assert_eq!(defaults.trash_interval_min, 0);
     }
 }

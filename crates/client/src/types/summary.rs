@@ -1,5 +1,6 @@
 //! Sums below a path, and quotas.
 
+use super::from_java;
 use zerohop_proto::hdfs::{ContentSummaryProto, QuotaUsageProto, StorageTypeQuotaInfosProto};
 use zerohop_wire::StorageType;
 
@@ -74,15 +75,15 @@ fn types(proto: Option<StorageTypeQuotaInfosProto>) -> Vec<TypeUsage> {
 impl From<ContentSummaryProto> for ContentSummary {
     fn from(proto: ContentSummaryProto) -> Self {
         Self {
-            snapshot_len: proto.snapshot_length(),
-            snapshot_files: proto.snapshot_file_count(),
-            snapshot_directories: proto.snapshot_directory_count(),
-            snapshot_space_consumed: proto.snapshot_space_consumed(),
-            len: proto.length,
-            files: proto.file_count,
-            directories: proto.directory_count,
+            snapshot_len: from_java(proto.snapshot_length()),
+            snapshot_files: from_java(proto.snapshot_file_count()),
+            snapshot_directories: from_java(proto.snapshot_directory_count()),
+            snapshot_space_consumed: from_java(proto.snapshot_space_consumed()),
+            len: from_java(proto.length),
+            files: from_java(proto.file_count),
+            directories: from_java(proto.directory_count),
             quota: proto.quota as i64,
-            space_consumed: proto.space_consumed,
+            space_consumed: from_java(proto.space_consumed),
             space_quota: proto.space_quota as i64,
             types: types(proto.type_quota_infos),
             erasure_policy: proto.erasure_coding_policy.unwrap_or_default(),
@@ -93,9 +94,9 @@ impl From<ContentSummaryProto> for ContentSummary {
 impl From<QuotaUsageProto> for QuotaUsage {
     fn from(proto: QuotaUsageProto) -> Self {
         Self {
-            files_and_directories: proto.file_and_directory_count,
+            files_and_directories: from_java(proto.file_and_directory_count),
             quota: proto.quota as i64,
-            space_consumed: proto.space_consumed,
+            space_consumed: from_java(proto.space_consumed),
             space_quota: proto.space_quota as i64,
             types: types(proto.type_quota_infos),
         }

@@ -59,7 +59,8 @@ impl CommittedTxid {
         let file = file.map_err(FileError::new("open", path))?;
         let mut bytes = [0; 8];
         let value = match file.read_exact_at(&mut bytes, 0) {
-            Ok(()) => Some(u64::from_be_bytes(bytes)),
+            // Apache's upgrade writes -12345 (INVALID_TXID) if no transaction was committed before.
+            Ok(()) => u64::try_from(i64::from_be_bytes(bytes)).ok(),
             // Nothing was ever committed, or a crash came in between.
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => None,
             Err(error) => return Err(FileError::new("read", path)(error).into()),
@@ -103,5 +104,7 @@ mod tests {
         committed.set(258).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), [0, 0, 0, 0, 0, 0, 1, 2]);
         assert_eq!(CommittedTxid::open(&path).unwrap().get(), Some(258));
+        std::fs::write(&path, (-12345_i64).to_be_bytes()).unwrap();
+        assert_eq!(CommittedTxid::open(&path).unwrap().get(), None, "INVALID_TXID");
     }
 }
