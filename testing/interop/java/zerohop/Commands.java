@@ -20,6 +20,7 @@ import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.QuotaUsage;
+import org.apache.hadoop.fs.RemoteIterator;
 import org.apache.hadoop.fs.permission.AclEntry;
 import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -35,6 +36,7 @@ final class Commands {
   private final DistributedFileSystem fs;
   private final Map<String, FSDataOutputStream> writers = new HashMap<>();
   private final Map<String, FSDataInputStream> readers = new HashMap<>();
+  private final Map<String, RemoteIterator<FileStatus>> iterators = new HashMap<>();
   private String[] a;
 
   Commands(DistributedFileSystem fs, UserGroupInformation ugi) {
@@ -102,6 +104,8 @@ final class Commands {
       case "contacts": return contacts();
       case "safemode": return ok(fs.setSafeMode(SafeModeAction.valueOf("SAFEMODE_" + a[0].toUpperCase())));
       case "savenamespace": fs.saveNamespace(); return ok();
+      case "iterate": iterators.put(a[0], fs.listStatusIterator(path(1))); return ok();
+      case "entries": return ok(entries(iterators.get(a[0]), num(1)));
       case "statistics": return LocalReads.statistics(readers.get(a[0]));
       case "zerocopy": return LocalReads.zeroCopy(readers.get(a[0]), (int) num(1), flag(2));
       case "zerocopykept": return ok(LocalReads.keepZeroCopy(readers.get(a[0]), (int) num(1)));
@@ -115,6 +119,16 @@ final class Commands {
       case "home": return ok(fs.getHomeDirectory().toUri().getPath());
       default: throw new UnsupportedOperationException(command);
     }
+  }
+
+  /** How many entries came, up to a number. */
+  private static long entries(RemoteIterator<FileStatus> entries, long most) throws IOException {
+    long count = 0;
+    while (count < most && entries.hasNext()) {
+      entries.next();
+      count++;
+    }
+    return count;
   }
 
   /** Of all later calls of this thread. */

@@ -59,6 +59,8 @@
 //!
 //! | command | arguments | results |
 //! |---|---|---|
+//! | iterate | iterator path | (a list that is fetched page by page) |
+//! | entries | iterator most | number of further entries |
 //! | statistics | reader | bytes read: all, local, by short circuit, by zero copy |
 //! | zerocopy | reader most verified | bytes read, CRC-32 |
 //! | zerocopykept | reader most | bytes of a zero-copy read, kept |
