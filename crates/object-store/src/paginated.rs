@@ -25,6 +25,7 @@ impl Inner {
         };
         let prefix = prefix.unwrap_or_default().trim_start_matches('/').to_owned();
         let directory = prefix.rfind('/').map_or("", |slash| &prefix[..=slash]).to_owned();
+        let is_later_page = options.page_token.is_some();
         let after = options.page_token.max(options.offset);
         let path = self.names.directory(directory.trim_end_matches('/'));
         let range = KeyRange { after, prefix };
@@ -35,6 +36,7 @@ impl Inner {
         let max = options.max_keys.unwrap_or(usize::MAX);
         match walk {
             Ok(walk) => {
+                let walk = if is_later_page { walk.continued() } else { walk };
                 let page = page(walk, max).await?;
                 page.result.objects.iter().for_each(|meta| self.seen(meta));
                 Ok(page)

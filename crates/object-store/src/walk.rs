@@ -47,6 +47,12 @@ impl Walk {
         Ok(Self { enters: false, ..Self::new(fs, path, directory, range)? })
     }
 
+    /// Makes this the continuation of an earlier walk, which found the directory: it is an error if it does not exist now.
+    pub(crate) fn continued(mut self) -> Self {
+        self.levels.iter_mut().for_each(|level| level.has_begun = true);
+        self
+    }
+
     fn enter(&mut self, path: &str, directory: String) -> Result<()> {
         let pages = self.fs.list_pages(path)?.after(&self.range.list_after(&directory));
         let (page, held) = (Vec::new().into_iter(), BinaryHeap::new());

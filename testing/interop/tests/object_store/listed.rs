@@ -71,3 +71,17 @@ pub async fn page_by_page(place: &Place) {
     );
     assert_eq!(page.objects.len(), 4);
 }
+
+/// A directory that was renamed between two pages used to end the list.
+pub async fn the_next_page_of_a_directory_that_is_gone_fails(place: &Place) {
+    let (store, _) = filled(place).await;
+    let mut options = PaginatedListOptions { max_keys: Some(1), ..Default::default() };
+    let first = store.list_paginated(Some("aa/"), options.clone()).await.unwrap();
+    options.page_token = Some(first.page_token.expect("more names"));
+    assert!(place.fs.rename(&place.path("aa"), &place.path("moved")).await.unwrap());
+    let next = store.list_paginated(Some("aa/"), options.clone()).await;
+    assert!(matches!(next, Err(object_store::Error::NotFound { .. })), "{next:?}");
+    options.page_token = None;
+    let anew = store.list_paginated(Some("aa/"), options).await.unwrap();
+    assert!(anew.result.objects.is_empty() && anew.page_token.is_none());
+}

@@ -66,6 +66,7 @@ on_both! {
     listed {
         in_order_from_any_name_on
         page_by_page
+        the_next_page_of_a_directory_that_is_gone_fails
     }
     kept_open {
         a_file_is_opened_once
