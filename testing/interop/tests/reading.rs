@@ -230,6 +230,25 @@ fn a_replica_waits_for_its_recovery(cluster: &mut Cluster, fs: &FileSystem) -> O
         .gives(&["read", "/waits", "0", "-1"], &["700000", &content::crc(31, 0, 700_000)])
 }
 
+/// Negative numbers, which the protocol declares unsigned, used to be taken for large ones.
+fn negative_numbers_are_refused(cluster: &mut Cluster) -> Outcome {
+    for (words, what) in [
+        (&["locations", "/r", "-5", "10"][..], "offset"),
+        (&["locations", "/r", "5", "-10"], "length"),
+    ] {
+        let text = cluster.judge()?.fails("", words, "IllegalArgumentException")?;
+        if text != format!("Negative {what} is not supported. File: /r") {
+            return Err(text);
+        }
+    }
+    let words = &["create", "w", "/negative", "1", "-512", "true"];
+    let text = cluster.judge()?.fails("", words, "IOException|RemoteException")?;
+    match text.contains("is less than configured minimum value") {
+        true => Ok(()),
+        false => Err(text),
+    }
+}
+
 fn all(namenode: Kind, datanodes: Kind) {
     let name = format!("reading-{namenode:?}-{datanodes:?}").to_lowercase();
     let sockets = SocketDirectory::make(&name).unwrap_or_else(|e| panic!("{e}"));
@@ -252,6 +271,7 @@ fn all(namenode: Kind, datanodes: Kind) {
                 Kind::Ours => Ok(()),
             }
             .at("a snapshot"),
+            negative_numbers_are_refused(cluster).at("negative numbers"),
             a_replica_waits_for_its_recovery(cluster, &remote).at("a replica"),
         ];
         let failed: Vec<String> = outcomes.into_iter().filter_map(Result::err).collect();

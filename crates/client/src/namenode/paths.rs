@@ -53,6 +53,8 @@ impl Paths {
         length: u64,
     ) -> Result<LocatedBlocks> {
         let src = wire_path(path)?;
+        // A larger one is negative in Java.
+        let length = length.min(i64::MAX as u64);
         let located = self.namenode.block_locations(&src, offset, length).await?;
         located.ok_or_else(|| not_found(path))
     }

@@ -192,7 +192,8 @@ async fn fetch(client: &Client, src: &str, offset: u64) -> Result<LocatedBlocks>
     let prefetch = settings
         .prefetch_len
         .unwrap_or_else(|| settings.block_size.saturating_mul(PREFETCH_BLOCKS));
-    let answer = client.namenode.block_locations(src, offset, prefetch.max(1)).await?;
+    let answer =
+        client.namenode.block_locations(src, offset, prefetch.clamp(1, i64::MAX as u64)).await?;
     answer.ok_or_else(|| Error::new(ErrorKind::NotFound, format!("File does not exist: {src}")))
 }
 

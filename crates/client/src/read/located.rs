@@ -27,8 +27,8 @@ pub(super) struct Version {
 
 impl Version {
     pub(super) fn of(answer: &LocatedBlocks) -> Self {
-        let last = answer.last_block.as_ref().or(answer.blocks.last());
-        Self { last: last.map(|last| last.block.block.id), len: answer.file_len }
+        let last = answer.last_block.as_ref().map(|last| last.block.block.id);
+        Self { last, len: answer.file_len }
     }
 }
 

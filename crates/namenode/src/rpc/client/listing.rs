@@ -136,6 +136,14 @@ fn batched_page(
 fn block_locations(call: Call<'_>) -> Reply {
     call.serve(|service, q: GetBlockLocationsRequestProto| {
         let pool = service.pool();
+        // Java's negative numbers.
+        let numbers = [("offset", q.offset), ("length", q.length)];
+        if let Some((name, _)) = numbers.iter().find(|(_, number)| i64::try_from(*number).is_err())
+        {
+            let text = format!("Negative {name} is not supported. File: {}", q.src);
+            let refused = JavaException::IllegalArgument.with(text);
+            return Answer::Ready(Err(CallError::Request(refused)));
+        }
         let blocks = service.reads().block_locations(&q.src, q.offset, q.length);
         blocks.map(move |blocks| GetBlockLocationsResponseProto {
             locations: Some(convert::located_blocks(blocks, &pool)),
