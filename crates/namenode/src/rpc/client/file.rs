@@ -33,7 +33,7 @@ fn create(call: Call<'_>) -> Reply {
             flags: CreateFlags::from_bits(q.create_flag),
             create_parent: q.create_parent,
             replication: q.replication.min(u32::from(u16::MAX)) as u16,
-            // A negative size of Java's is below every minimum, too.
+            // Java can send a negative size: refuse it like one below the minimum.
             block_size: i64::try_from(q.block_size).map_or(0, |_| q.block_size),
             storage_policy: q.storage_policy.as_deref().filter(|policy| !policy.is_empty()),
             ec_policy: q.ec_policy_name.as_deref().filter(|policy| !policy.is_empty()),

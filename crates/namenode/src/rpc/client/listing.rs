@@ -136,7 +136,7 @@ fn batched_page(
 fn block_locations(call: Call<'_>) -> Reply {
     call.serve(|service, q: GetBlockLocationsRequestProto| {
         let pool = service.pool();
-        // Java's negative numbers.
+        // The protocol declares them unsigned, but Java sends a `long`.
         let numbers = [("offset", q.offset), ("length", q.length)];
         if let Some((name, _)) = numbers.iter().find(|(_, number)| i64::try_from(*number).is_err())
         {
