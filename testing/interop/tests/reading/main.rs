@@ -1,5 +1,7 @@
 //! Files and directories that change while a client reads them, on servers of either kind. Apache's client is the control.
 
+mod gone;
+
 use std::fs as disk;
 use std::path::Path;
 
