@@ -83,3 +83,7 @@ async fn batch(fs: &FileSystem, request: &Request) -> Result<StreamedList, Failu
     let tail = format!("}}}},\"remainingEntries\":{}}}}}", pages.remaining());
     Ok(list(head, Box::pin(stream::iter(members)), &tail))
 }
+
+#[cfg(test)]
+#[path = "lists_test.rs"]
+mod tests;

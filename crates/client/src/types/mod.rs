@@ -2,6 +2,7 @@
 
 mod acl;
 pub(crate) mod cache;
+mod java;
 mod located;
 mod options;
 mod report;
@@ -30,9 +31,3 @@ pub use zerohop_wire::{
     AclEntry, AclKind, AclScope, CacheDirective, CacheExpiry, CachePool, ErasureCodingPolicy,
     ErasureCodingPolicyState, FileKind, InodeId, StorageType, XAttr, XAttrNamespace,
 };
-
-/// Converts a number that the protocol declares unsigned and Java fills from a `long`. Negative numbers, which some counters of
-/// Apache's NameNode can reach, become 0.
-pub(crate) fn from_java(number: u64) -> u64 {
-    if i64::try_from(number).is_ok() { number } else { 0 }
-}

@@ -1,6 +1,6 @@
 //! What administrators ask.
 
-use super::from_java;
+use super::java::from_java;
 use super::located::DatanodeInfo;
 use zerohop_proto::hdfs::{
     BlockStoragePolicyProto, DatanodeReportTypeProto, DatanodeStorageReportProto,

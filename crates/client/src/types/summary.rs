@@ -1,6 +1,6 @@
 //! Sums below a path, and quotas.
 
-use super::from_java;
+use super::java::from_java;
 use zerohop_proto::hdfs::{ContentSummaryProto, QuotaUsageProto, StorageTypeQuotaInfosProto};
 use zerohop_wire::StorageType;
 
