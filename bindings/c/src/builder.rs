@@ -81,7 +81,7 @@ impl Wanted {
 
     fn connect(&self) -> Result<Arc<dyn Store>> {
         if self.is_local() {
-            return Ok(Arc::new(LocalStore));
+            return Ok(Arc::new(LocalStore::default()));
         }
         let mut conf = of_environment()?;
         for (key, value) in &self.settings {
@@ -91,7 +91,7 @@ impl Wanted {
         if let Some(uri) = self.uri()? {
             builder = builder.name_node(uri);
         } else if conf.default_fs()?.starts_with("file:") {
-            return Ok(Arc::new(LocalStore));
+            return Ok(Arc::new(LocalStore::default()));
         }
         if let Some(user) = &self.user {
             builder = builder.user(user.as_str());

@@ -2,7 +2,7 @@
 
 use crate::failure::{Failure, Result, run};
 use crate::handles::hdfsFS;
-use crate::store::{Connected, Creation, FILE_SYSTEMS, Info};
+use crate::store::{Connected, Creation, FILE_SYSTEMS, Info, Input, Output};
 use crate::text;
 use std::ffi::{c_char, c_int};
 use std::sync::Arc;
@@ -85,16 +85,30 @@ fn entries(from: (&Connected, &str, &Info), to: &str) -> Result<Vec<Entry>> {
     Ok(all)
 }
 
-fn copy_file(from: (&Connected, &str), to: (&Connected, &str)) -> Result<()> {
-    let mut input = from.0.store.open(from.1)?;
-    let mut output = to.0.store.create(to.1, Creation::default())?;
+fn pump(input: &mut dyn Input, output: &mut dyn Output) -> Result<()> {
     let mut piece = vec![0; PIECE];
     loop {
         match input.read(&mut piece)? {
-            0 => return output.close(),
+            0 => return Ok(()),
             len => output.write(&piece[..len])?,
         }
     }
+}
+
+/// Copies a file beside its target. The copy takes the target's name when it is complete: a copy that fails keeps the
+/// old file, and leaves no file open.
+fn copy_file(from: (&Connected, &str), to: (&Connected, &str)) -> Result<()> {
+    let mut input = from.0.store.open(from.1)?;
+    let unfinished = format!("{}._COPYING_", to.1);
+    let mut output = to.0.store.create(&unfinished, Creation::default())?;
+    let pumped = pump(&mut *input, &mut *output);
+    let closed = output.close();
+    let done = pumped.and(closed).and_then(|()| to.0.store.replace(&unfinished, to.1));
+    if done.is_err() {
+        // The failure of the copy says more than that of a removal.
+        let _ = to.0.store.delete(&unfinished, false);
+    }
+    done
 }
 
 fn copy_entries(from: &Connected, to: &Connected, entries: &[Entry]) -> Result<()> {
@@ -137,7 +151,7 @@ unsafe fn copy(
     })
 }
 
-/// Copies a file or directory; a file that is there is replaced, into a directory that is there it is copied under its name.
+/// Copies a file or directory; an existing file is replaced when its copy is complete, into a directory that is there it is copied under its name.
 /// 0, or -1 with errno.
 ///
 /// # Safety
@@ -200,5 +214,24 @@ mod tests {
         for copied in ["d/b/c", "d/a/b/c"] {
             assert_eq!(std::fs::read(path(copied)).unwrap(), b"text", "{copied}");
         }
+    }
+
+    /// A copy that failed used to leave its target cut, and without the old bytes.
+    #[test]
+    fn a_copy_that_fails_keeps_the_old_target() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("target");
+        std::fs::write(&target, b"old").unwrap();
+        let path = CString::new(target.to_str().unwrap()).unwrap();
+        // SAFETY: C strings, and NULL for this machine's own file system.
+        unsafe {
+            let fs = hdfsConnect(std::ptr::null(), 0);
+            // A file that can be opened, and not read from its start.
+            assert_eq!(hdfsCopy(fs, c"/proc/self/mem".as_ptr(), fs, path.as_ptr()), -1);
+            assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(libc::EIO));
+            assert_eq!(crate::hdfsDisconnect(fs), 0);
+        }
+        assert_eq!(std::fs::read(&target).unwrap(), b"old");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 }

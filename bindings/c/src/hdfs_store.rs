@@ -4,7 +4,8 @@ use crate::failure::{Failure, Result};
 use crate::store::{BlockHosts, Creation, Info, Input, Output, Store};
 use zerohop::blocking::{FileReader, FileSystem, FileWriter};
 use zerohop::{
-    AppendOptions, CreateOptions, FileStatus, HedgedReads, ReadStatistics, ZeroCopyRead,
+    AppendOptions, CreateOptions, FileStatus, HedgedReads, ReadStatistics, RenameOptions,
+    ZeroCopyRead,
 };
 use zerohop_conf::{Conf, keys};
 
@@ -84,6 +85,10 @@ impl Store for HdfsStore {
 
     fn rename(&self, from: &str, to: &str) -> Result<bool> {
         Ok(self.fs.rename(from, to)?)
+    }
+
+    fn replace(&self, from: &str, to: &str) -> Result<()> {
+        Ok(self.fs.rename2(from, to, RenameOptions::default().overwrite(true))?)
     }
 
     fn set_replication(&self, path: &str, replication: u16) -> Result<bool> {

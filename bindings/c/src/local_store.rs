@@ -1,44 +1,47 @@
-//! This machine's own file system behind a handle (`LocalFileSystem`, without its checksum files).
+//! The file system of this machine for a handle (`LocalFileSystem`).
 
-use crate::failure::{Failure, Result};
+use crate::failure::{EINTERNAL, Failure, Result};
 use crate::store::{BlockHosts, Creation, Info, Input, Output, Store};
-use std::fs::{self, File, FileTimes, OpenOptions};
-use std::io::{Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
-use std::path::Path;
-use std::time::{Duration, UNIX_EPOCH};
+use std::fs::File;
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
 use zerohop::{HedgedReads, ReadStatistics, ZeroCopyRead};
-
-/// The block size that Hadoop says files of this machine have (`fs.local.block.size`).
-const BLOCK_SIZE: u64 = 32 << 20;
+use zerohop_local::{BLOCK_SIZE, Entry, LocalError, LocalFiles, finish};
 
 #[derive(Debug, Default)]
-pub(crate) struct LocalStore;
+pub(crate) struct LocalStore(LocalFiles);
 
-fn info_of(path: &str, found: &fs::Metadata) -> Info {
-    Info {
-        is_directory: found.is_dir(),
-        name: format!("file:{path}"),
-        modified_s: u64::try_from(found.mtime()).unwrap_or_default(),
-        accessed_s: u64::try_from(found.atime()).unwrap_or_default(),
-        len: if found.is_dir() { 0 } else { found.len() },
-        replication: 1,
-        block_size: BLOCK_SIZE,
-        owner: found.uid().to_string(),
-        group: found.gid().to_string(),
-        permission: (found.mode() & 0o1777) as u16,
-        is_encrypted: false,
-        identity: (found.dev(), found.ino()),
+impl From<LocalError> for Failure {
+    fn from(error: LocalError) -> Self {
+        let errno = error.source.raw_os_error().unwrap_or(match error.source.kind() {
+            ErrorKind::NotFound => libc::ENOENT,
+            ErrorKind::InvalidInput => libc::EINVAL,
+            ErrorKind::InvalidData => libc::EILSEQ,
+            _ => libc::EIO,
+        });
+        Failure::new(errno, error.to_string())
     }
 }
 
-fn metadata(path: &str) -> Result<fs::Metadata> {
-    fs::metadata(path).map_err(|error| of_path(path, error))
+fn seconds(ms: i64) -> u64 {
+    u64::try_from(ms / 1000).unwrap_or_default()
 }
 
-fn of_path(path: &str, error: std::io::Error) -> Failure {
-    let errno = error.raw_os_error().unwrap_or(libc::EIO);
-    Failure::new(errno, format!("{path}: {error}"))
+fn info_of(entry: Entry) -> Info {
+    Info {
+        is_directory: entry.is_directory,
+        name: format!("file:{}", entry.path),
+        modified_s: seconds(entry.modified_ms),
+        accessed_s: seconds(entry.accessed_ms),
+        len: if entry.is_directory { 0 } else { entry.len },
+        replication: 1,
+        block_size: BLOCK_SIZE,
+        owner: entry.owner,
+        group: entry.group,
+        permission: entry.mode as u16,
+        is_encrypted: false,
+        identity: entry.identity,
+    }
 }
 
 impl Store for LocalStore {
@@ -47,129 +50,86 @@ impl Store for LocalStore {
     }
 
     fn home(&self) -> String {
-        let here =
-            std::env::current_dir().ok().and_then(|path| path.into_os_string().into_string().ok());
-        here.unwrap_or_else(|| "/".to_owned())
+        LocalFiles::home()
     }
 
     fn open(&self, path: &str) -> Result<Box<dyn Input>> {
-        if metadata(path)?.is_dir() {
+        if self.0.status(path)?.is_directory {
             return Err(Failure::new(libc::ENOENT, format!("{path} is a directory")));
         }
-        Ok(Box::new(File::open(path).map_err(|error| of_path(path, error))?))
+        Ok(Box::new(self.0.open(path)?))
     }
 
     fn create(&self, path: &str, creation: Creation) -> Result<Box<dyn Output>> {
-        if let Some(above) = Path::new(path).parent() {
-            fs::create_dir_all(above).map_err(|error| of_path(path, error))?;
-        }
-        let mut options = OpenOptions::new();
-        match creation.is_exclusive {
-            true => options.write(true).create_new(true),
-            false => options.write(true).create(true).truncate(true),
-        };
-        Ok(Box::new(options.open(path).map_err(|error| of_path(path, error))?))
+        let file = self.0.create(path, !creation.is_exclusive)?;
+        Ok(Box::new(LocalOutput { file: Some(file), path: path.to_owned() }))
     }
 
     fn append(&self, path: &str) -> Result<Box<dyn Output>> {
-        let mut file =
-            OpenOptions::new().append(true).open(path).map_err(|error| of_path(path, error))?;
+        let mut file = self.0.append(path)?;
         Seek::seek(&mut file, SeekFrom::End(0))?;
-        Ok(Box::new(file))
+        Ok(Box::new(LocalOutput { file: Some(file), path: path.to_owned() }))
     }
 
     fn truncate(&self, path: &str, len: u64) -> Result<bool> {
-        let file =
-            OpenOptions::new().write(true).open(path).map_err(|error| of_path(path, error))?;
-        if len > file.metadata()?.len() {
-            return Err(Failure::invalid(format!("{path} is shorter than {len} bytes")));
-        }
-        file.set_len(len)?;
+        self.0.truncate(path, len)?;
         Ok(true)
     }
 
     fn info(&self, path: &str) -> Result<Info> {
-        Ok(info_of(path, &metadata(path)?))
+        Ok(info_of(self.0.status(path)?))
     }
 
     fn list(&self, path: &str) -> Result<Vec<Info>> {
-        let found = metadata(path)?;
-        if !found.is_dir() {
-            return Ok(vec![info_of(path, &found)]);
+        let found = self.0.status(path)?;
+        if !found.is_directory {
+            return Ok(vec![info_of(found)]);
         }
         let mut all = Vec::new();
-        for entry in fs::read_dir(path).map_err(|error| of_path(path, error))? {
-            let entry = entry?;
-            let name =
-                format!("{}/{}", path.trim_end_matches('/'), entry.file_name().to_string_lossy());
-            // A link that leads nowhere, or what was deleted just now.
-            if let Ok(found) = fs::metadata(entry.path()) {
-                all.push(info_of(&name, &found));
-            }
+        for page in self.0.pages(path)? {
+            all.extend(page?.into_iter().map(info_of));
         }
-        all.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(all)
     }
 
     fn mkdirs(&self, path: &str) -> Result<bool> {
-        fs::create_dir_all(path).map_err(|error| of_path(path, error))?;
+        self.0.mkdirs(path)?;
         Ok(true)
     }
 
     fn delete(&self, path: &str, recursive: bool) -> Result<bool> {
-        let Ok(found) = fs::symlink_metadata(path) else { return Ok(false) };
-        let done = match (found.is_dir(), recursive) {
-            (true, true) => fs::remove_dir_all(path),
-            (true, false) => fs::remove_dir(path),
-            (false, _) => fs::remove_file(path),
-        };
-        done.map_err(|error| of_path(path, error))?;
-        Ok(true)
+        Ok(self.0.delete(path, recursive)?)
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<bool> {
-        let into = Path::new(from).file_name().filter(|_| Path::new(to).is_dir());
-        let to = into.map_or_else(|| to.into(), |name| Path::new(to).join(name));
-        fs::rename(from, to).map_err(|error| of_path(from, error))?;
+        self.0.rename(from, to)?;
         Ok(true)
     }
 
+    fn replace(&self, from: &str, to: &str) -> Result<()> {
+        Ok(self.0.replace(from, to)?)
+    }
+
     fn set_replication(&self, path: &str, _replication: u16) -> Result<bool> {
-        metadata(path)?;
+        self.0.status(path)?;
         Ok(true)
     }
 
     fn set_owner(&self, path: &str, owner: Option<&str>, group: Option<&str>) -> Result<()> {
-        let id = |name: Option<&str>| match name.map(str::parse::<u32>) {
-            None => Ok(None),
-            Some(Ok(id)) => Ok(Some(id)),
-            Some(Err(_)) => {
-                Err(Failure::unsupported("owners of local files are set by number only"))
-            }
-        };
-        std::os::unix::fs::chown(path, id(owner)?, id(group)?).map_err(|error| of_path(path, error))
+        Ok(self.0.set_owner(path, owner, group)?)
     }
 
     fn set_permission(&self, path: &str, mode: u16) -> Result<()> {
-        let permissions = fs::Permissions::from_mode(mode.into());
-        fs::set_permissions(path, permissions).map_err(|error| of_path(path, error))
+        Ok(self.0.set_permission(path, mode.into())?)
     }
 
     fn set_times(&self, path: &str, modified: Option<u64>, accessed: Option<u64>) -> Result<()> {
-        let time = |ms: u64| UNIX_EPOCH + Duration::from_millis(ms);
-        let mut times = FileTimes::new();
-        if let Some(ms) = modified {
-            times = times.set_modified(time(ms));
-        }
-        if let Some(ms) = accessed {
-            times = times.set_accessed(time(ms));
-        }
-        let file = File::open(path).map_err(|error| of_path(path, error))?;
-        Ok(file.set_times(times)?)
+        let signed = |ms: Option<u64>| ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
+        Ok(self.0.set_times(path, signed(modified), signed(accessed))?)
     }
 
     fn block_hosts(&self, path: &str, offset: u64, len: u64) -> Result<Vec<BlockHosts>> {
-        let found = metadata(path)?.len();
+        let found = self.0.status(path)?.len;
         if len == 0 || offset >= found {
             return Ok(Vec::new());
         }
@@ -189,8 +149,8 @@ impl Store for LocalStore {
     }
 
     fn capacity(&self) -> Result<(u64, u64)> {
-        let found = rustix::fs::statvfs("/").map_err(std::io::Error::from)?;
-        Ok((found.f_blocks * found.f_frsize, (found.f_blocks - found.f_bfree) * found.f_frsize))
+        let (capacity, used, _) = self.0.capacity()?;
+        Ok((capacity, used))
     }
 
     fn hedged_reads(&self) -> HedgedReads {
@@ -236,24 +196,39 @@ impl Input for File {
     }
 }
 
-impl Output for File {
+/// A local file being written.
+struct LocalOutput {
+    /// `None` when it is closed.
+    file: Option<File>,
+    path: String,
+}
+
+impl LocalOutput {
+    fn file(&mut self) -> Result<&mut File> {
+        let closed = || Failure::new(EINTERNAL, "java.nio.channels.ClosedChannelException");
+        self.file.as_mut().ok_or_else(closed)
+    }
+}
+
+impl Output for LocalOutput {
     fn write(&mut self, data: &[u8]) -> Result<()> {
-        Ok(self.write_all(data)?)
+        Ok(self.file()?.write_all(data)?)
     }
 
     fn pos(&mut self) -> Result<u64> {
-        Ok(self.stream_position()?)
+        Ok(self.file()?.stream_position()?)
     }
 
     fn hflush(&mut self) -> Result<()> {
-        Ok(())
+        self.file().map(drop)
     }
 
     fn hsync(&mut self) -> Result<()> {
-        Ok(self.sync_data()?)
+        Ok(self.file()?.sync_data()?)
     }
 
     fn close(&mut self) -> Result<()> {
-        Ok(())
+        let Some(file) = self.file.take() else { return Ok(()) };
+        finish(file).map_err(|source| LocalError { path: self.path.clone(), source }.into())
     }
 }

@@ -82,6 +82,8 @@ pub(crate) trait Store: Send + Sync {
     fn mkdirs(&self, path: &str) -> Result<bool>;
     fn delete(&self, path: &str, recursive: bool) -> Result<bool>;
     fn rename(&self, from: &str, to: &str) -> Result<bool>;
+    /// Gives a file the name of another, which it replaces in one step.
+    fn replace(&self, from: &str, to: &str) -> Result<()>;
     fn set_replication(&self, path: &str, replication: u16) -> Result<bool>;
     fn set_owner(&self, path: &str, owner: Option<&str>, group: Option<&str>) -> Result<()>;
     fn set_permission(&self, path: &str, mode: u16) -> Result<()>;
@@ -154,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_path_is_absolute_relative_or_a_uri() {
-        let connected = Connected::new(Arc::new(LocalStore));
+        let connected = Connected::new(Arc::new(LocalStore::default()));
         *connected.working.lock() = "/home/a".to_owned();
         let of = |path: &str| connected.absolute(path);
         for (path, absolute) in [

@@ -8,10 +8,11 @@ use zerohop_tidy::types::Types;
 use zerohop_tidy::{Source, arrows, crates, root, section, sources};
 
 /// Which crates a crate may name. What it may name, it may name what that one may name, too.
-const ARROWS: [(&str, &[&str]); 26] = [
+const ARROWS: [(&str, &[&str]); 27] = [
     ("system", &[]),
     ("checksum", &[]),
     ("codec", &[]),
+    ("local", &["system"]),
     ("proto", &[]),
     ("wire", &["proto", "checksum"]),
     ("conf", &["system"]),
@@ -39,6 +40,7 @@ const ARROWS: [(&str, &[&str]); 26] = [
         &[
             "client",
             "codec",
+            "local",
             "datanode",
             "namenode",
             "journalnode",

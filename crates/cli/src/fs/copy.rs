@@ -10,7 +10,6 @@ use tracing::Span;
 use zerohop_transport::trace;
 
 use super::acl_entry::{AclChange, full_list};
-use super::crc_file::write_crc_file;
 use super::destination::Destination;
 use super::interrupt::{Closed, Unfinished};
 use super::item::Item;
@@ -283,7 +282,7 @@ impl Work {
             opened.copy(output, &|bytes| self.progress.done(bytes))
         })?;
         if self.how.write_crc && is_local {
-            write_crc_file(&target.path)?;
+            zerohop_local::write_crc_file(&target.path)?;
         }
         preserve(source, target, self.how.preserve)?;
         if self.how.move_source { remove(source) } else { Ok(()) }

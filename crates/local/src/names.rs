@@ -4,12 +4,12 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 
 /// The names looked up so far, by id.
-#[derive(Default)]
-pub struct Names(Mutex<HashMap<u32, String>>);
+#[derive(Debug, Default)]
+pub(crate) struct Names(Mutex<HashMap<u32, String>>);
 
 impl Names {
     /// The name that `look_up` finds; the number where there is none.
-    pub fn of(&self, id: u32, look_up: impl FnOnce(u32) -> Option<String>) -> String {
+    pub(crate) fn of(&self, id: u32, look_up: impl FnOnce(u32) -> Option<String>) -> String {
         let mut names = self.0.lock();
         let name = names.entry(id).or_insert_with(|| look_up(id).unwrap_or_else(|| id.to_string()));
         name.clone()

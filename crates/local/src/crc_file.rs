@@ -5,13 +5,13 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::local_files::move_path;
-use crate::failure::Outcome;
+use crate::finish::finish;
+use crate::moves::move_path;
 
 /// Bytes below one checksum of a local file.
 const CRC_CHUNK: usize = 512;
 
-/// Whether a name is that of a side file.
+/// Returns `true` for the name of a side file.
 pub fn is_crc_file(name: &str) -> bool {
     name.starts_with('.') && name.ends_with(".crc")
 }
@@ -23,7 +23,7 @@ fn crc_file(path: &str) -> PathBuf {
 }
 
 /// Removes the side file of a file that is removed or written anew.
-pub fn remove_crc_file(path: &str) -> io::Result<()> {
+pub(crate) fn remove_crc_file(path: &str) -> io::Result<()> {
     match std::fs::remove_file(crc_file(path)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
@@ -31,7 +31,7 @@ pub fn remove_crc_file(path: &str) -> io::Result<()> {
 }
 
 /// After a file was renamed: its side file goes with it, else that of the new name is removed.
-pub fn move_crc_file(from: &str, to: &str) -> io::Result<()> {
+pub(crate) fn move_crc_file(from: &str, to: &str) -> io::Result<()> {
     match move_path(&crc_file(from), &crc_file(to)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => remove_crc_file(to),
         moved => moved,
@@ -40,7 +40,10 @@ pub fn move_crc_file(from: &str, to: &str) -> io::Result<()> {
 
 /// Writes the side file `.NAME.crc` that Hadoop verifies a local file by: "crc", a zero byte, the
 /// chunk size and the CRC-32 of each chunk, numbers big-endian.
-pub fn write_crc_file(path: &str) -> Outcome {
+///
+/// # Errors
+/// Fails if the file cannot be read, or the side file not written or closed.
+pub fn write_crc_file(path: &str) -> io::Result<()> {
     let mut input = io::BufReader::with_capacity(1 << 20, File::open(path)?);
     let mut output = io::BufWriter::new(File::create(crc_file(path))?);
     output.write_all(b"crc\0")?;
@@ -50,7 +53,7 @@ pub fn write_crc_file(path: &str) -> Outcome {
         chunk.clear();
         input.by_ref().take(CRC_CHUNK as u64).read_to_end(&mut chunk)?;
         if chunk.is_empty() {
-            return Ok(output.flush()?);
+            return finish(output.into_inner().map_err(|error| error.into_error())?);
         }
         let mut sum = flate2::Crc::new();
         sum.update(&chunk);
