@@ -307,9 +307,10 @@ void hdfsBuilderSetNameNode(struct hdfsBuilder *bld,
                             const char *nn);
 
 /*
- Sets the NameNode's port; 0 is the default one.
+ Sets the NameNode's port; 0 is the default one. It says nothing about `default`, which has a port of its own.
  */
-void hdfsBuilderSetNameNodePort(struct hdfsBuilder *bld, tPort port);
+void hdfsBuilderSetNameNodePort(struct hdfsBuilder *bld,
+                                tPort port);
 
 /*
  Names the user; NULL is the process's, or HADOOP_USER_NAME.
@@ -378,7 +379,9 @@ hdfsFS hdfsConnectAsUserNewInstance(const char *nn, tPort port, const char *user
 hdfsFS hdfsConnectNewInstance(const char *nn, tPort port);
 
 /*
- Closes a file system's handle. Files that were opened with it stay open. 0, or -1 with errno.
+ Closes a file system's handle, and completes the files that were opened with it for writing, whose own handles are
+ closed by hdfsCloseFile() afterwards. Files that are read stay open. 0, or -1 with errno: the handle is closed all
+ the same.
  */
 int hdfsDisconnect(hdfsFS fs);
 
@@ -410,7 +413,7 @@ int hdfsConfGetInt(const char *key,
 void hdfsConfStrFree(char *val);
 
 /*
- Copies a file or directory; a file that is there is replaced, into a directory that is there it is copied under its name.
+ Copies a file or directory; an existing file is replaced when its copy is complete, into a directory that is there it is copied under its name.
  0, or -1 with errno.
 
  # Safety
@@ -773,12 +776,14 @@ int hdfsRename(hdfsFS fs, const char *oldPath, const char *newPath);
 int hdfsCreateDirectory(hdfsFS fs, const char *path);
 
 /*
- Sets how many replicas each block of a file should have. 0, or -1 with errno.
+ Sets how many replicas each block of a file should have. 0, or -1 with errno: ENOENT for a directory, too.
 
  # Safety
  `path` is NULL or a C string.
  */
-int hdfsSetReplication(hdfsFS fs, const char *path, int16_t replication);
+int hdfsSetReplication(hdfsFS fs,
+                       const char *path,
+                       int16_t replication);
 
 /*
  Cuts a file off: 1 if it can be written at once, 0 if the cluster is still at it; -1 with errno.
@@ -813,7 +818,7 @@ int hdfsChmod(hdfsFS fs, const char *path, short mode);
 int hdfsUtime(hdfsFS fs, const char *path, tTime mtime, tTime atime);
 
 /*
- Writes the working directory's URI into a buffer: the buffer, or NULL with errno, ERANGE if it is too small.
+ Writes the working directory's URI into a buffer: the buffer, or NULL with errno, ENAMETOOLONG if it is too small.
 
  # Safety
  `buffer` has room for `bufferSize` bytes.

@@ -1,7 +1,7 @@
 //! How a file system is connected.
 
 use crate::configuration::of_environment;
-use crate::failure::{Failure, Result, run, run_for_number};
+use crate::failure::{EINTERNAL, Failure, Result, run, run_for_number};
 use crate::handles::{Handles, hdfsFS};
 use crate::hdfs_store::HdfsStore;
 use crate::local_store::LocalStore;
@@ -12,6 +12,7 @@ use std::ffi::{c_char, c_int};
 use std::ptr::null_mut;
 use std::sync::{Arc, Weak};
 use zerohop::FileSystem;
+use zerohop_conf::Location;
 use zerohop_system::process::PerProcess;
 
 /// What a builder's pointer points to; never looked into.
@@ -40,49 +41,48 @@ struct Builder {
 
 static BUILDERS: Handles<Mutex<Builder>> = Handles::new("builder");
 
-/// Whether a scheme is written in front.
-fn has_scheme(name: &str) -> bool {
-    name.contains("://")
-}
-
 impl Wanted {
-    /// The URI: none is fs.defaultFS.
+    /// Returns the URI, or `None` for fs.defaultFS, whose port counts: Hadoop ignores the one that is set.
     fn uri(&self) -> Result<Option<String>> {
         let name = self.name_node.as_deref().unwrap_or_default();
-        let given = match name {
-            "default" | "" => None,
-            name if has_scheme(name) => Some(name.trim_end_matches('/').to_owned()),
-            name => Some(format!("hdfs://{name}")),
-        };
-        match (given, self.port) {
-            (None, 0) => Ok(None),
-            (None, port) => {
-                Err(Failure::invalid(format!("port {port} has no NameNode to go with")))
-            }
-            (Some(uri), 0) => Ok(Some(uri)),
-            (Some(uri), port) => {
-                let authority = uri.split_once("://").map_or("", |(_, authority)| authority);
-                // An address of IPv6 has brackets.
-                let behind = authority.rsplit_once(']').map_or(authority, |(_, behind)| behind);
-                match behind.contains(':') {
-                    true => {
-                        Err(Failure::invalid(format!("{uri} has a port, and port {port} is set")))
-                    }
-                    false => Ok(Some(format!("{uri}:{port}"))),
-                }
+        if matches!(name, "default" | "") {
+            return Ok(None);
+        }
+        let mut location = Location::parse(name);
+        if location.scheme.is_none() {
+            location = Location::parse(&format!("hdfs://{name}"));
+        }
+        let Some(place) = location.place() else { return Ok(None) };
+        match (place.port(), self.port) {
+            (_, 0) => Ok(Some(format!("hdfs://{place}"))),
+            (None, port) => Ok(Some(format!("hdfs://{place}:{port}"))),
+            (Some(_), port) => {
+                Err(Failure::invalid(format!("{name} has a port, and port {port} is set")))
             }
         }
     }
 
+    /// Returns `true` if this machine's own file system is meant.
     fn is_local(&self) -> bool {
         let name = self.name_node.as_deref();
-        name.is_none_or(|name| name.starts_with("file:"))
+        name.is_none_or(|name| Location::parse(name).has_scheme("file"))
+    }
+
+    fn is_known(&self) -> Result<()> {
+        let name = self.name_node.as_deref().unwrap_or_default();
+        match Location::parse(name).scheme {
+            Some(scheme) if !scheme.eq_ignore_ascii_case("hdfs") => {
+                Err(Failure::new(EINTERNAL, format!("No FileSystem for scheme \"{scheme}\"")))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn connect(&self) -> Result<Arc<dyn Store>> {
         if self.is_local() {
             return Ok(Arc::new(LocalStore::default()));
         }
+        self.is_known()?;
         let mut conf = of_environment()?;
         for (key, value) in &self.settings {
             conf.set(key, value.as_str());
@@ -90,7 +90,7 @@ impl Wanted {
         let mut builder = FileSystem::builder().conf(conf.clone());
         if let Some(uri) = self.uri()? {
             builder = builder.name_node(uri);
-        } else if conf.default_fs()?.starts_with("file:") {
+        } else if Location::parse(&conf.default_fs()?).has_scheme("file") {
             return Ok(Arc::new(LocalStore::default()));
         }
         if let Some(user) = &self.user {
@@ -170,7 +170,7 @@ pub unsafe extern "C" fn hdfsBuilderSetNameNode(bld: *mut hdfsBuilder, nn: *cons
     });
 }
 
-/// Sets the NameNode's port; 0 is the default one.
+/// Sets the NameNode's port; 0 is the default one. `default` ignores it: the configuration names the port.
 #[unsafe(no_mangle)]
 pub extern "C" fn hdfsBuilderSetNameNodePort(bld: *mut hdfsBuilder, port: tPort) {
     set(bld, |wanted| {
@@ -315,11 +315,13 @@ pub unsafe extern "C" fn hdfsConnectNewInstance(nn: *const c_char, port: tPort) 
     unsafe { connect_to(nn, port, std::ptr::null(), true) }
 }
 
-/// Closes a file system's handle. Files that were opened with it stay open. 0, or -1 with errno.
+/// Closes a file system's handle, and completes the files that were opened with it for writing, whose own handles are
+/// closed by hdfsCloseFile() afterwards. Files that are read stay open. 0, or -1 with errno, after which the handle is
+/// closed, too.
 #[unsafe(no_mangle)]
 pub extern "C" fn hdfsDisconnect(fs: hdfsFS) -> c_int {
     run(-1, || {
-        FILE_SYSTEMS.take(fs)?;
+        FILE_SYSTEMS.take(fs)?.disconnect()?;
         Ok(0)
     })
 }
@@ -327,6 +329,7 @@ pub extern "C" fn hdfsDisconnect(fs: hdfsFS) -> c_int {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::CString;
 
     #[test]
     fn the_port_is_said_once() {
@@ -338,7 +341,15 @@ mod tests {
         assert_eq!(uri("nn", 8020).unwrap().as_deref(), Some("hdfs://nn:8020"));
         assert_eq!(uri("hdfs://nn:8020/", 0).unwrap().as_deref(), Some("hdfs://nn:8020"));
         assert_eq!(uri("hdfs://[::1]", 1).unwrap().as_deref(), Some("hdfs://[::1]:1"));
-        assert!(uri("nn:8020", 8020).is_err() && uri("default", 1).is_err());
+        assert!(uri("nn:8020", 8020).is_err());
+        // The port beside "default" used to be an error, and pyarrow's own default is such a port.
+        assert_eq!(uri("default", 8020).unwrap(), None);
+        for name in ["hdfs:///", "hdfs:/", "hdfs:///p"] {
+            assert_eq!(uri(name, 0).unwrap(), None, "{name}");
+        }
+        for name in ["alice@nn", "hdfs://alice@nn/p", "HDFS://nn"] {
+            assert_eq!(uri(name, 9).unwrap().as_deref(), Some("hdfs://nn:9"), "{name}");
+        }
     }
 
     #[test]
@@ -355,6 +366,25 @@ mod tests {
         );
         assert_eq!(store(two), store(two));
         assert_eq!((hdfsDisconnect(two), hdfsDisconnect(own)), (0, 0));
+    }
+
+    /// The files of a handle that was closed used to stay empty, and their lease to be renewed.
+    #[test]
+    fn files_are_complete_when_their_file_system_is_closed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = CString::new(dir.path().join("file").to_str().unwrap()).unwrap();
+        // SAFETY: NULL, C strings, and bytes of their length.
+        unsafe {
+            let fs = hdfsConnect(std::ptr::null(), 0);
+            let file = crate::hdfsOpenFile(fs, path.as_ptr(), libc::O_WRONLY, 0, 0, 0);
+            let write = || crate::hdfsWrite(fs, file, c"text".as_ptr().cast(), 4);
+            assert_eq!(write(), 4);
+            assert_eq!(hdfsDisconnect(fs), 0);
+            assert_eq!(write(), -1);
+            assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(EINTERNAL));
+            assert_eq!((crate::hdfsCloseFile(fs, file), crate::hdfsCloseFile(fs, file)), (0, -1));
+        }
+        assert_eq!(std::fs::read(dir.path().join("file")).unwrap(), b"text");
     }
 
     #[test]

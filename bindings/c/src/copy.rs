@@ -138,7 +138,8 @@ unsafe fn copy(
         let src = from.absolute(src)?;
         let dst = target(&to, &src, to.absolute(dst)?)?;
         let info = from.store.info(&src)?;
-        let is_same = Arc::ptr_eq(&from.store, &to.store) || from.store.uri() == to.store.uri();
+        let as_uri = format!("{}{src}", from.store.uri());
+        let is_same = Arc::ptr_eq(&from.store, &to.store) || to.store.path_of(&as_uri).is_ok();
         if is_same && (dst == src || dst.starts_with(&below(&src, ""))) {
             return Err(into_itself(&src, &dst));
         }

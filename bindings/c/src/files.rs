@@ -2,9 +2,10 @@
 
 use crate::failure::{Failure, Result, run};
 use crate::handles::{Handles, hdfsFS, hdfsFile};
-use crate::store::{Input, Output};
+use crate::store::{Input, Writing};
 use parking_lot::{Mutex, RwLock};
 use std::ffi::c_int;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use zerohop::ReadStatistics;
 
@@ -27,7 +28,7 @@ enum Direct {
 /// What a file's handle stands for.
 pub(crate) enum File {
     Reading(Box<Reading>),
-    Writing(Mutex<Box<dyn Output>>),
+    Writing(Arc<Writing>),
 }
 
 pub(crate) static FILES: Handles<File> = Handles::new("file");
@@ -39,10 +40,6 @@ impl File {
         Self::Reading(Box::new(Reading { input, cleared, uses_direct }))
     }
 
-    pub(crate) fn writing(output: Box<dyn Output>) -> Self {
-        Self::Writing(Mutex::new(output))
-    }
-
     /// The file as one being read; `errno` where it is not.
     pub(crate) fn input(&self, errno: c_int) -> Result<&Reading> {
         match self {
@@ -52,7 +49,7 @@ impl File {
     }
 
     /// The file as one being written; `errno` where it is not.
-    pub(crate) fn output(&self, errno: c_int) -> Result<&Mutex<Box<dyn Output>>> {
+    pub(crate) fn output(&self, errno: c_int) -> Result<&Writing> {
         match self {
             Self::Writing(output) => Ok(output),
             Self::Reading(_) => Err(Failure::new(errno, "the file is not open for writing")),

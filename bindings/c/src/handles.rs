@@ -52,17 +52,19 @@ struct Table<T> {
     shards: [Shard<T>; SHARDS],
 }
 
+/// The next handle of any kind: a handle of one kind is none of another.
+static NEXT: AtomicUsize = AtomicUsize::new(FIRST);
+
 /// The open handles of a kind.
 pub(crate) struct Handles<T> {
     what: &'static str,
-    next: AtomicUsize,
     table: AtomicPtr<Table<T>>,
 }
 
 impl<T> Handles<T> {
     pub(crate) const fn new(what: &'static str) -> Self {
         let table = AtomicPtr::new(std::ptr::null_mut());
-        Self { what, next: AtomicUsize::new(FIRST), table }
+        Self { what, table }
     }
 
     /// The table of this process. That of its parent is left as it is: threads that are no more may hold its locks.
@@ -91,10 +93,15 @@ impl<T> Handles<T> {
         &self.table().shards[handle % SHARDS]
     }
 
-    /// A new handle.
+    /// Returns a new handle.
     pub(crate) fn add<P>(&self, value: T) -> *mut P {
-        let handle = self.next.fetch_add(1, Ordering::Relaxed);
-        self.shard(handle).write().insert(handle, Arc::new(value));
+        self.add_shared(Arc::new(value))
+    }
+
+    /// Returns a new handle of what others know, too.
+    pub(crate) fn add_shared<P>(&self, value: Arc<T>) -> *mut P {
+        let handle = NEXT.fetch_add(1, Ordering::Relaxed);
+        self.shard(handle).write().insert(handle, value);
         std::ptr::without_provenance_mut(handle)
     }
 
@@ -128,6 +135,11 @@ mod tests {
         assert_eq!(HANDLES.get(std::ptr::null_mut::<u8>()).unwrap_err().errno(), libc::EBADF);
         let three: hdfsFS = HANDLES.add("three".to_owned());
         assert_ne!(one, three);
+        // Each kind used to count from the same number, so that a file system's handle was also a file's.
+        static OTHERS: Handles<String> = Handles::new("test of another kind");
+        let other: hdfsFile = OTHERS.add("other".to_owned());
+        assert_eq!(HANDLES.get(other).unwrap_err().errno(), libc::EBADF);
+        assert_eq!(OTHERS.get(two).unwrap_err().errno(), libc::EBADF);
         assert_eq!(HANDLES.get(two).unwrap().as_str(), "two");
     }
 }

@@ -43,6 +43,10 @@ impl Store for HdfsStore {
         self.fs.uri()
     }
 
+    fn path_of(&self, text: &str) -> Result<String> {
+        Ok(self.fs.path_of(text)?.into_owned())
+    }
+
     fn home(&self) -> String {
         self.fs.home()
     }

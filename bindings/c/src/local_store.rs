@@ -3,9 +3,10 @@
 use crate::failure::{EINTERNAL, Failure, Result};
 use crate::store::{BlockHosts, Creation, Info, Input, Output, Store};
 use std::fs::File;
-use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::io::{Error, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use zerohop::{HedgedReads, ReadStatistics, ZeroCopyRead};
+use zerohop_conf::Location;
 use zerohop_local::{BLOCK_SIZE, Entry, LocalError, LocalFiles, finish};
 
 #[derive(Debug, Default)]
@@ -49,6 +50,15 @@ impl Store for LocalStore {
         "file://"
     }
 
+    fn path_of(&self, text: &str) -> Result<String> {
+        let location = Location::parse(text);
+        match (&location.scheme, &location.authority) {
+            (None, _) => Ok(text.to_owned()),
+            (Some(_), None) if location.has_scheme("file") => Ok(location.path),
+            _ => Err(Failure::invalid(format!("Wrong FS: {text}, expected: file:///"))),
+        }
+    }
+
     fn home(&self) -> String {
         LocalFiles::home()
     }
@@ -62,13 +72,13 @@ impl Store for LocalStore {
 
     fn create(&self, path: &str, creation: Creation) -> Result<Box<dyn Output>> {
         let file = self.0.create(path, !creation.is_exclusive)?;
-        Ok(Box::new(LocalOutput { file: Some(file), path: path.to_owned() }))
+        Ok(Box::new(LocalOutput::new(file, path)))
     }
 
     fn append(&self, path: &str) -> Result<Box<dyn Output>> {
         let mut file = self.0.append(path)?;
         Seek::seek(&mut file, SeekFrom::End(0))?;
-        Ok(Box::new(LocalOutput { file: Some(file), path: path.to_owned() }))
+        Ok(Box::new(LocalOutput::new(file, path)))
     }
 
     fn truncate(&self, path: &str, len: u64) -> Result<bool> {
@@ -201,9 +211,15 @@ struct LocalOutput {
     /// `None` when it is closed.
     file: Option<File>,
     path: String,
+    /// The error of close(2), which every later close repeats.
+    close_errno: Option<i32>,
 }
 
 impl LocalOutput {
+    fn new(file: File, path: &str) -> Self {
+        Self { file: Some(file), path: path.to_owned(), close_errno: None }
+    }
+
     fn file(&mut self) -> Result<&mut File> {
         let closed = || Failure::new(EINTERNAL, "java.nio.channels.ClosedChannelException");
         self.file.as_mut().ok_or_else(closed)
@@ -228,7 +244,13 @@ impl Output for LocalOutput {
     }
 
     fn close(&mut self) -> Result<()> {
-        let Some(file) = self.file.take() else { return Ok(()) };
-        finish(file).map_err(|source| LocalError { path: self.path.clone(), source }.into())
+        if let Some(Err(error)) = self.file.take().map(finish) {
+            self.close_errno = Some(error.raw_os_error().unwrap_or(libc::EIO));
+        }
+        let failure = |errno| {
+            let source = Error::from_raw_os_error(errno);
+            LocalError { path: self.path.clone(), source }.into()
+        };
+        self.close_errno.map_or(Ok(()), |errno| Err(failure(errno)))
     }
 }

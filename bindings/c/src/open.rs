@@ -3,7 +3,7 @@
 use crate::failure::{Failure, Result, run};
 use crate::files::{FILES, File};
 use crate::handles::{Handles, hdfsFS, hdfsFile};
-use crate::store::{Connected, Creation, FILE_SYSTEMS};
+use crate::store::{Connected, Creation, FILE_SYSTEMS, Output};
 use crate::{tSize, text};
 use parking_lot::Mutex;
 use std::ffi::{c_char, c_int, c_short};
@@ -69,6 +69,10 @@ impl Opening {
         self.flags & libc::O_ACCMODE == libc::O_RDONLY
     }
 
+    fn writing(&self, output: Box<dyn Output>) -> Result<File> {
+        Ok(File::Writing(self.fs.opened(output)?))
+    }
+
     fn open(&self) -> Result<hdfsFile> {
         let store = &self.fs.store;
         let has = |flag: c_int| self.flags & flag != 0;
@@ -76,7 +80,7 @@ impl Opening {
             Creation { is_exclusive: has(libc::O_EXCL) && has(libc::O_CREAT), ..self.creation };
         let file = match () {
             () if self.is_reading() => File::reading(store.open(&self.path)?),
-            () if has(libc::O_APPEND) => File::writing(match store.append(&self.path) {
+            () if has(libc::O_APPEND) => self.writing(match store.append(&self.path) {
                 // O_CREAT with O_APPEND makes a missing file, as open(2) does; of two that race one appends.
                 Err(failure) if has(libc::O_CREAT) && failure.is_missing() => {
                     match store.create(&self.path, Creation { is_exclusive: true, ..creation }) {
@@ -85,8 +89,8 @@ impl Opening {
                     }
                 }
                 opened => opened?,
-            }),
-            () => File::writing(store.create(&self.path, creation)?),
+            })?,
+            () => self.writing(store.create(&self.path, creation)?)?,
         };
         Ok(FILES.add(file))
     }

@@ -1,6 +1,6 @@
 //! Calls about paths.
 
-use crate::failure::{Failure, Result, run};
+use crate::failure::{EINTERNAL, Failure, Result, run};
 use crate::handles::hdfsFS;
 use crate::store::{Connected, FILE_SYSTEMS};
 use crate::{tOffset, tTime, text};
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn hdfsCreateDirectory(fs: hdfsFS, path: *const c_char) ->
     unsafe { on(fs, path, call) }
 }
 
-/// Sets how many replicas each block of a file should have. 0, or -1 with errno.
+/// Sets how many replicas each block of a file should have. 0, or -1 with errno: ENOENT for a directory, too.
 ///
 /// # Safety
 /// `path` is NULL or a C string.
@@ -95,9 +95,15 @@ pub unsafe extern "C" fn hdfsSetReplication(
     replication: i16,
 ) -> c_int {
     let call = |fs: &Connected, path: &str| {
-        let number = u16::try_from(replication)
-            .map_err(|_| Failure::invalid(format!("replication is negative: {replication}")))?;
-        done(fs.store.set_replication(path, number)?, || format!("no file: {path}"))
+        let refused = |_| {
+            let text = format!("java.io.IOException: replication is negative: {replication}");
+            Failure::new(EINTERNAL, text)
+        };
+        let number = u16::try_from(replication).map_err(refused)?;
+        match fs.store.set_replication(path, number)? {
+            true => Ok(0),
+            false => Err(Failure::new(libc::ENOENT, format!("no file: {path}"))),
+        }
     };
     // SAFETY: as the caller promises.
     unsafe { on(fs, path, call) }
@@ -180,7 +186,7 @@ pub unsafe extern "C" fn hdfsUtime(
     unsafe { on(fs, path, call) }
 }
 
-/// Writes the working directory's URI into a buffer: the buffer, or NULL with errno, ERANGE if it is too small.
+/// Writes the working directory's URI into a buffer: the buffer, or NULL with errno, ENAMETOOLONG if it is too small.
 ///
 /// # Safety
 /// `buffer` has room for `bufferSize` bytes.
@@ -198,7 +204,7 @@ pub unsafe extern "C" fn hdfsGetWorkingDirectory(
         let text = format!("{}{}", fs.store.uri(), fs.working.lock());
         if text.len() >= bufferSize {
             let text = format!("the working directory has {} bytes", text.len() + 1);
-            return Err(Failure::new(libc::ERANGE, text));
+            return Err(Failure::new(libc::ENAMETOOLONG, text));
         }
         // SAFETY: the text and its NUL fit into the buffer.
         unsafe {

@@ -1,9 +1,9 @@
 //! A file system behind a handle: HDFS, or this machine's own.
 
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::handles::Handles;
 use parking_lot::Mutex;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use zerohop::{HedgedReads, ReadStatistics, ZeroCopyRead};
 
 /// How a file is made.
@@ -71,6 +71,8 @@ pub(crate) trait Output: Send {
 pub(crate) trait Store: Send + Sync {
     /// What a path begins with to be a URI, such as `hdfs://nn:8020`.
     fn uri(&self) -> &str;
+    /// Returns the path of a text that is a path, or a URI of this file system.
+    fn path_of(&self, text: &str) -> Result<String>;
     fn home(&self) -> String;
     fn open(&self, path: &str) -> Result<Box<dyn Input>>;
     fn create(&self, path: &str, creation: Creation) -> Result<Box<dyn Output>>;
@@ -96,11 +98,34 @@ pub(crate) trait Store: Send + Sync {
     fn hedged_reads(&self) -> HedgedReads;
 }
 
+/// A file being written, which its own handle and that of its file system close.
+pub(crate) type Writing = Mutex<Box<dyn Output>>;
+
+/// The open files of a file system's handle.
+#[derive(Default)]
+struct Outputs {
+    files: Vec<Weak<Writing>>,
+    /// Number of entries at which those of closed files are removed.
+    swept_at: usize,
+}
+
+impl Outputs {
+    fn add(&mut self, file: &Arc<Writing>) {
+        if self.files.len() >= self.swept_at {
+            self.files.retain(|file| file.strong_count() > 0);
+            self.swept_at = 2 * self.files.len().max(8);
+        }
+        self.files.push(Arc::downgrade(file));
+    }
+}
+
 /// What a file system's handle stands for.
 pub(crate) struct Connected {
     pub(crate) store: Arc<dyn Store>,
     /// Where relative paths start.
     pub(crate) working: Mutex<String>,
+    /// `None` when it is disconnected.
+    outputs: Mutex<Option<Outputs>>,
 }
 
 /// The file systems that are connected.
@@ -109,34 +134,38 @@ pub(crate) static FILE_SYSTEMS: Handles<Connected> = Handles::new("file system")
 impl Connected {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
         let working = Mutex::new(store.home());
-        Self { store, working }
+        Self { store, working, outputs: Mutex::new(Some(Outputs::default())) }
     }
 
-    /// The absolute path of what C calls a path: without scheme and host, `.` and `..` and empty names.
+    /// Takes a file in that is open for writing. Fails, and closes it, if the file system was disconnected meanwhile.
+    pub(crate) fn opened(&self, output: Box<dyn Output>) -> Result<Arc<Writing>> {
+        let file = Arc::new(Mutex::new(output));
+        let is_connected = self.outputs.lock().as_mut().map(|outputs| outputs.add(&file)).is_some();
+        if !is_connected {
+            file.lock().close()?;
+            return Err(Failure::bad_handle("file system"));
+        }
+        Ok(file)
+    }
+
+    /// Completes the files that are open for writing, as `FileSystem.close()` does. Returns the first failure, after it
+    /// has tried all of them.
+    pub(crate) fn disconnect(&self) -> Result<()> {
+        let Some(outputs) = self.outputs.lock().take() else { return Ok(()) };
+        let open = outputs.files.iter().filter_map(Weak::upgrade);
+        let failures = open.filter_map(|file| file.lock().close().err());
+        failures.collect::<Vec<_>>().into_iter().next().map_or(Ok(()), Err)
+    }
+
+    /// Returns the absolute path of what C calls a path: without scheme and host, `.`, `..` and empty names.
     pub(crate) fn absolute(&self, path: &str) -> Result<String> {
-        let path = match path.split_once("://") {
-            Some((scheme, rest)) => {
-                let own = self.store.uri();
-                let path = rest.find('/').map_or("/", |at| &rest[at..]);
-                let authority = &rest[..rest.len() - path.len().min(rest.len())];
-                let is_own = own.split_once("://").is_some_and(|(own_scheme, own_authority)| {
-                    scheme.eq_ignore_ascii_case(own_scheme)
-                        && (authority.is_empty() || authority == own_authority)
-                });
-                if !is_own {
-                    let text = format!("Wrong FS: {scheme}://{rest}, expected: {own}");
-                    return Err(crate::failure::Failure::invalid(text));
-                }
-                path.to_owned()
-            }
-            None if path.starts_with("file:/") => path["file:".len()..].to_owned(),
-            None if path.is_empty() => {
-                let text = "Can not create a Path from an empty string";
-                return Err(crate::failure::Failure::invalid(text));
-            }
-            None if path.starts_with('/') => path.to_owned(),
-            None => format!("{}/{path}", self.working.lock()),
-        };
+        if path.is_empty() {
+            return Err(Failure::invalid("Can not create a Path from an empty string"));
+        }
+        let mut path = self.store.path_of(path)?;
+        if !path.starts_with('/') {
+            path = format!("{}/{path}", self.working.lock());
+        }
         let mut names: Vec<&str> = Vec::new();
         for name in path.split('/') {
             match name {
@@ -165,11 +194,16 @@ mod tests {
             ("/x/../y", "/y"),
             ("file:/x", "/x"),
             ("file:///x/y", "/x/y"),
+            ("FILE:/x", "/x"),
+            ("b/c://d", "/home/a/b/c:/d"),
+            ("/x://y", "/x:/y"),
             ("/", "/"),
         ] {
             assert_eq!(of(path).unwrap(), absolute, "{path}");
         }
         assert_eq!(of("").unwrap_err().errno(), libc::EINVAL);
-        assert_eq!(of("hdfs://nn:8020/x").unwrap_err().errno(), libc::EINVAL);
+        for other in ["hdfs://nn:8020/x", "file://host/x", "hdfs:/x"] {
+            assert_eq!(of(other).unwrap_err().errno(), libc::EINVAL, "{other}");
+        }
     }
 }

@@ -95,6 +95,13 @@ impl Client {
         Ok(self.fs(py)?.uri().to_owned())
     }
 
+    /// Returns the path of a text that is a path, or a URI of this file system by any of its names.
+    fn path_of(&self, py: Python<'_>, text: &str) -> PyResult<String> {
+        let fs = self.fs(py)?;
+        let found = py.detach(|| fs.path_of(text).map(|path| path.into_owned()));
+        found.map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))
+    }
+
     /// The user's name.
     #[getter]
     fn user(&self, py: Python<'_>) -> PyResult<String> {

@@ -80,8 +80,8 @@ fn clusters(conf: &Conf, paths: &[String]) -> Outcome<Vec<Cluster>> {
             return Err(Failure::usage(format!("The path {text} is not absolute")));
         }
         let is_single = all.len() == 1;
-        let is_named = |cluster: &Cluster| match &location.authority {
-            Some(authority) => cluster.uri == format!("hdfs://{authority}"),
+        let is_named = |cluster: &Cluster| match location.place() {
+            Some(place) => Location::parse(&cluster.uri).place().as_ref() == Some(&place),
             None => is_single,
         };
         let Some(cluster) = all.iter_mut().find(|cluster| is_named(cluster)) else {

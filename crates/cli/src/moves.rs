@@ -118,13 +118,11 @@ pub fn clusters(conf: &Conf) -> Outcome<Vec<Cluster>> {
     if services.is_empty() {
         services = conf.get(&keys::DFS_NAMESERVICES)?;
     }
-    let default = conf.default_fs()?;
-    let authority = default.strip_prefix("hdfs://").and_then(|rest| rest.split('/').next());
-    let names = match authority {
-        Some(authority) if !services.iter().any(|name| name == authority) => {
-            vec![authority.to_owned()]
+    let names = match conf.default_hdfs()? {
+        Some(authority) if !services.iter().any(|name| name == authority.host()) => {
+            vec![authority.to_string()]
         }
-        None if services.is_empty() => return Err(no_hdfs(&default)),
+        None if services.is_empty() => return Err(no_hdfs(&conf.default_fs()?)),
         _ => services,
     };
     let cluster = |name| Cluster { uri: format!("hdfs://{name}"), paths: Vec::new() };

@@ -3,7 +3,7 @@
 use std::net::ToSocketAddrs;
 
 use zerohop_client::blocking::FileSystem;
-use zerohop_conf::{Conf, keys};
+use zerohop_conf::{Authority, Conf, keys};
 
 use crate::failure::{Failure, Outcome};
 use crate::fs::{Location, client_failure, open_client};
@@ -63,9 +63,18 @@ impl NameNode {
     }
 }
 
-/// The authority of the default file system.
+/// Returns the name service of the default file system, or its host with the port that is written.
 pub fn default_authority(conf: &Conf) -> Outcome<String> {
-    Ok(Location::default_of(conf)?.authority.unwrap_or_default())
+    name_of(conf, Location::default_of(conf)?.place())
+}
+
+/// Returns the name of a name service without the default port, or a host as it is written.
+fn name_of(conf: &Conf, place: Option<Authority>) -> Outcome<String> {
+    let Some(place) = place else { return Ok(String::new()) };
+    let services = conf.get(&keys::DFS_NAMESERVICES)?;
+    let is_service =
+        place.has_default_port() && services.iter().any(|service| service == place.host());
+    Ok(if is_service { place.host().to_owned() } else { place.to_string() })
 }
 
 /// The NameNodes of a name service that has several; none if `authority` is a host or names a
@@ -110,10 +119,7 @@ pub fn rpc_address(conf: &Conf) -> Outcome<String> {
         let node = node.ok_or_else(|| Failure::io("no NameNode is configured"))?;
         return Ok(format!("{}:{}", node.host, node.port));
     }
-    Ok(match authority.contains(':') {
-        true => authority,
-        false => format!("{authority}:{RPC_PORT}"),
-    })
+    Ok(Authority::parse(&authority).address())
 }
 
 /// The RPC addresses of all NameNodes, as DFSUtil.getNNServiceRpcAddressesForCluster finds them.
@@ -151,7 +157,7 @@ pub fn configured(conf: &Conf) -> Outcome<Vec<NameNode>> {
 /// `host:port` of the web server of the NameNode that a location belongs to.
 pub fn http_address(conf: &Conf, location: &Location) -> Outcome<String> {
     let default = Location::default_of(conf)?;
-    let authority = location.authority.clone().or(default.authority).unwrap_or_default();
+    let authority = name_of(conf, location.place().or_else(|| default.place()))?;
     let services = conf.get(&keys::DFS_NAMESERVICES)?;
     let several = of_service(conf, &authority)?;
     let node = match services.iter().find(|service| **service == authority) {
@@ -164,7 +170,7 @@ pub fn http_address(conf: &Conf, location: &Location) -> Outcome<String> {
     };
     match &node {
         Some(node) => http_address_of(conf, &[&node.nameservice, &node.id], &node.host),
-        None => http_address_of(conf, &[], authority.split(':').next().unwrap_or_default()),
+        None => http_address_of(conf, &[], Authority::parse(&authority).host()),
     }
 }
 
@@ -204,8 +210,8 @@ fn address_of(conf: &Conf, service: &str, id: &str) -> Outcome<Option<String>> {
         return Ok(Some(address));
     }
     let default = Location::default_of(conf)?;
-    let usable = service.is_empty() && default.scheme.as_deref() == Some("hdfs");
-    Ok(default.authority.filter(|_| usable))
+    let usable = service.is_empty() && default.has_scheme("hdfs");
+    Ok(default.place().filter(|_| usable).map(|place| place.to_string()))
 }
 
 #[cfg(test)]

@@ -33,13 +33,11 @@ pub fn serve_datanode(node: &DataNode, conf: &Conf) -> Result<(), ConfError> {
 
 /// A name that means this NameNode on all machines of the cluster, with the port that was taken.
 fn rpc_address(node: &NameNode, conf: &Conf) -> String {
-    let default = conf.default_fs().unwrap_or_default();
-    let authority = default.strip_prefix("hdfs://").and_then(|rest| rest.split('/').next());
-    match authority.filter(|authority| !authority.is_empty()) {
-        Some(authority) => match authority.strip_suffix(":0") {
-            Some(host) => format!("{host}:{}", node.rpc_addr().port()),
-            None => authority.to_owned(),
-        },
+    match conf.default_hdfs().ok().flatten() {
+        Some(authority) if authority.port() == Some(0) => {
+            format!("{}:{}", authority.host(), node.rpc_addr().port())
+        }
+        Some(authority) => authority.to_string(),
         None => node.rpc_addr().to_string(),
     }
 }

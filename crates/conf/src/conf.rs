@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::{ConfError, Key, Source, Unit, Value, default_fs, keys, replaced_by, substitute, xml};
+use crate::{
+    Authority, ConfError, Key, Source, Unit, Value, default_fs, keys, replaced_by, substitute, xml,
+};
 
 /// The files of a configuration directory, in the order in which Hadoop lays them over each other.
 const SITE_FILES: [&str; 3] = ["core-site.xml", "hdfs-site.xml", "hdfs-rbf-site.xml"];
@@ -217,6 +219,14 @@ impl Conf {
     /// which Hadoop refuses too ("No scheme in default FS").
     pub fn default_fs(&self) -> Result<String, ConfError> {
         self.get_as(&keys::FS_DEFAULTFS, default_fs::EXPECTED, default_fs::uri_of)
+    }
+
+    /// Returns the authority of fs.defaultFS if it is an HDFS, or `None` otherwise.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`Conf::default_fs`].
+    pub fn default_hdfs(&self) -> Result<Option<Authority>, ConfError> {
+        Ok(default_fs::hdfs_of(&self.default_fs()?))
     }
 
     /// The value of a key that takes fewer values than its type: `read` gives `None` for one that does

@@ -1,5 +1,7 @@
 //! The default file system, in the forms that Hadoop takes.
 
+use crate::location::{Authority, Location, is_scheme};
+
 /// What fs.defaultFS has to be, for its error.
 pub(crate) const EXPECTED: &str = "a URI with a scheme, such as hdfs://HOST:PORT or file:///";
 
@@ -7,6 +9,12 @@ pub(crate) const EXPECTED: &str = "a URI with a scheme, such as hdfs://HOST:PORT
 pub(crate) fn uri_of(value: String) -> Option<String> {
     let uri = uri_of_old_name(&value).unwrap_or(value);
     has_scheme(&uri).then_some(uri)
+}
+
+/// Returns the authority of an HDFS, or `None` for other file systems and for a URI without one.
+pub(crate) fn hdfs_of(uri: &str) -> Option<Authority> {
+    let location = Location::parse(uri);
+    location.place().filter(|_| location.has_scheme("hdfs"))
 }
 
 /// The URI that a name of the old form stands for; `None` for all others.
@@ -19,11 +27,8 @@ pub(crate) fn uri_of_old_name(name: &str) -> Option<String> {
     }
 }
 
-/// A letter, then letters, digits, `+`, `.` and `-`, then `:/`.
 fn has_scheme(uri: &str) -> bool {
-    let scheme = uri.split_once(":/").map_or("", |(scheme, _)| scheme);
-    scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-        && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '.' | '-'))
+    uri.split_once(":/").is_some_and(|(scheme, _)| is_scheme(scheme))
 }
 
 #[cfg(test)]

@@ -193,10 +193,9 @@ impl Gateway {
 
 /// Refuses a configuration without a cluster: every request would be refused one by one.
 fn check_cluster(conf: &Conf) -> Result<(), Error> {
-    let uri = conf.default_fs()?;
-    match uri.starts_with("hdfs://") {
-        true => Ok(()),
-        false => Err(Error::NoCluster(uri)),
+    match conf.default_hdfs()? {
+        Some(_) => Ok(()),
+        None => Err(Error::NoCluster(conf.default_fs()?)),
     }
 }
 

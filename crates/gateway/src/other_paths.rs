@@ -4,7 +4,9 @@ use crate::failure::Failure;
 use crate::operation::Operation;
 use crate::paths::{merged, normalised};
 use crate::request::Request;
+use std::borrow::Cow;
 use zerohop_client::FileSystem;
+use zerohop_conf::Location;
 
 /// Returns the path of the parameter `destination`, as `DestinationParam` and HttpFS read it.
 ///
@@ -56,24 +58,22 @@ fn merged_source(text: &str) -> String {
 fn of_httpfs(fs: &FileSystem, text: &str) -> String {
     let text = without_address(text, fs.uri());
     match text.starts_with('/') {
-        true => normalised(text),
+        true => normalised(&text),
         // Another file system's: the client refuses it.
-        false if text.contains("://") => text.to_owned(),
+        false if text.contains("://") => text.into_owned(),
         false => normalised(&format!("{}/{text}", fs.home())),
     }
 }
 
 /// Returns the path of `webhdfs://host:port/path`, by which HttpFS's own client names the new place, and of a path below the
 /// address of the file system.
-fn without_address<'a>(text: &'a str, own: &str) -> &'a str {
-    if let Some(path) = text.strip_prefix(own).filter(|path| path.starts_with('/')) {
-        return path;
-    }
-    let rest =
-        text.split_once("://").filter(|(scheme, _)| matches!(*scheme, "webhdfs" | "swebhdfs"));
-    match rest.and_then(|(_, rest)| rest.find('/').and_then(|at| rest.get(at..))) {
-        Some(path) => path,
-        None => text,
+fn without_address<'a>(text: &'a str, own: &str) -> Cow<'a, str> {
+    let location = Location::parse(text);
+    let is_own = location.has_scheme("hdfs") && location.place() == Location::parse(own).place();
+    let is_known = is_own || location.has_scheme("webhdfs") || location.has_scheme("swebhdfs");
+    match is_known && location.path.starts_with('/') {
+        true => Cow::Owned(location.path),
+        false => Cow::Borrowed(text),
     }
 }
 
@@ -97,7 +97,9 @@ mod tests {
             ("swebhdfs://gw/a b", "/a b"),
             ("/a/webhdfs://x/b", "/a/webhdfs://x/b"),
             ("hdfs://nn:8020/a", "/a"),
-            ("hdfs://nn/a", "hdfs://nn/a"),
+            ("hdfs://nn/a", "/a"),
+            ("hdfs://bob@NN/a", "/a"),
+            ("hdfs://mm/a", "hdfs://mm/a"),
             ("hdfs://nn:80201/a", "hdfs://nn:80201/a"),
             ("webhdfs://gw", "webhdfs://gw"),
         ] {

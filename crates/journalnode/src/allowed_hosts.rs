@@ -12,7 +12,7 @@ use std::convert::Infallible;
 use std::net::{IpAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use zerohop_conf::{Conf, ConfError, keys};
+use zerohop_conf::{Conf, ConfError, Location, keys};
 use zerohop_daemon::log_limiter::LogLimiter;
 use zerohop_system::clock;
 
@@ -184,9 +184,9 @@ fn namenodes(conf: &Conf) -> std::result::Result<Vec<String>, ConfError> {
             add(&conf.specialize(Some(service), Some(id)))?;
         }
     }
-    let default = conf.get(&keys::FS_DEFAULTFS)?;
-    if let Some(authority) = default.trim().strip_prefix("hdfs://") {
-        let host = host_of(authority.trim_end_matches('/'));
+    let default = Location::parse(conf.get(&keys::FS_DEFAULTFS)?.trim());
+    if let Some(authority) = default.place().filter(|_| default.has_scheme("hdfs")) {
+        let host = host_of(authority.host());
         hosts.extend(host.filter(|host| !services.contains(host)));
     }
     Ok(hosts)

@@ -150,14 +150,12 @@ fn rpc_address(conf: &Conf) -> Result<String, Error> {
     {
         return Ok(with_port(&address));
     }
-    let uri = conf.default_fs()?;
-    let authority =
-        uri.strip_prefix("hdfs://").map(|rest| rest.split('/').next().unwrap_or_default());
-    match authority.filter(|authority| !authority.is_empty()) {
-        Some(authority) => Ok(with_port(authority)),
+    match conf.default_hdfs()? {
+        Some(authority) => Ok(authority.address()),
         None => Err(Error::Invalid(format!(
-            "Invalid URI for NameNode address (check fs.defaultFS): {uri} has no authority; set fs.defaultFS to \
-             hdfs://HOST:PORT or set dfs.namenode.rpc-address"
+            "Invalid URI for NameNode address (check fs.defaultFS): {} has no authority; set fs.defaultFS to \
+             hdfs://HOST:PORT or set dfs.namenode.rpc-address",
+            conf.default_fs()?
         ))),
     }
 }

@@ -80,6 +80,43 @@ fn what_apaches_own_tests_check() {
     assert_eq!(said.matches("all well").count(), 2, "{said}");
 }
 
+/// A file that was open when its file system was disconnected stayed empty; a name of the file system other than that
+/// of the configuration was another file system.
+#[test]
+fn the_names_of_a_file_system_and_the_files_that_it_leaves_open() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = compiled(directory.path(), "addresses");
+    let said = on_ours(&program.display().to_string());
+    assert!(said.contains("all well"), "{said}");
+}
+
+/// A quota that is found to be full at close(2) used to be no error: the file was said to be written.
+#[test]
+fn an_error_of_close_is_an_error_of_the_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path();
+    let program = compiled(place, "full");
+    let preload = place.join("failing_close.so");
+    let mut cc = Command::new("cc");
+    cc.args(["-Wall", "-Werror", "-shared", "-fPIC", "-o"]).arg(&preload);
+    run(cc.arg(tools::root().join("bindings/c/tests/c/failing_close.c")).arg("-ldl"));
+    let fill = |name: &str, text: &str| std::fs::write(place.join(name), text).unwrap();
+    fill("source", "text");
+    fill("full", "old");
+    let failing = |program: &Path| {
+        let mut command = Command::new(program);
+        command.env("LD_PRELOAD", &preload).env("FAIL_CLOSE", "full").current_dir(place);
+        command
+    };
+    let said = run(failing(&program).arg(place));
+    assert!(said.contains("all well"), "{said}");
+    let mut get = failing(&tools::zerohop().unwrap());
+    let out = get.args(["fs", "-fs", "file:///", "-get", "-f", "source", "full"]).output().unwrap();
+    let why = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.code() == Some(1) && why.contains("quota"), "{out:?}");
+    assert_eq!(std::fs::read(place.join("full")).unwrap(), b"old");
+}
+
 #[test]
 fn datanodes_die_under_a_c_program() {
     let directory = tempfile::tempdir().unwrap();
@@ -110,7 +147,8 @@ fn a_c_program_uses_no_memory_wrongly_and_loses_none() {
 #[test]
 fn a_c_program_works_on_apaches_cluster() {
     let directory = tempfile::tempdir().unwrap();
-    let programs = ["operations", "conformance"].map(|name| compiled(directory.path(), name));
+    let names = ["operations", "conformance", "addresses"];
+    let programs = names.map(|name| compiled(directory.path(), name));
     let settings = site::settings(&[("dfs.replication", "1")]);
     let (namenode, datanodes) = (Kind::Apache, Kind::Apache);
     let spec = Spec { name: "bindings-c", namenode, datanodes, count: 1, settings };

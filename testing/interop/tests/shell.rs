@@ -27,8 +27,8 @@ struct Line {
     input: Option<String>,
 }
 
-/// Words stand between blanks; quotes hold blanks together.
-fn parse(text: &str) -> Line {
+/// Splits a command at blanks; quotes hold blanks together. `ADDRESS` is the cluster's.
+fn parse(text: &str, address: &str) -> Line {
     let mut words = vec![String::new()];
     let mut quoted = false;
     for char in text.chars() {
@@ -38,12 +38,14 @@ fn parse(text: &str) -> Line {
             char => words.last_mut().expect("never empty").push(char),
         }
     }
+    words.iter_mut().for_each(|word| *word = word.replace("ADDRESS", address));
     let input = words.iter().position(|word| word == "<").map(|at| words.split_off(at)[1].clone());
     Line { text: text.to_owned(), words, input }
 }
 
-fn commands() -> Vec<Line> {
-    COMMANDS.lines().filter(|line| !line.starts_with('#')).map(parse).collect()
+fn commands(address: &str) -> Vec<Line> {
+    let lines = COMMANDS.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| parse(line, address)).collect()
 }
 
 /// `COMMAND => why the answers differ`.
@@ -162,7 +164,8 @@ fn answers(text: &str) -> Vec<String> {
 }
 
 fn compare(cluster: &mut Cluster) -> Outcome {
-    let lines = commands();
+    let uri = cluster.uri();
+    let lines = commands(uri.trim_start_matches("hdfs://").trim_end_matches('/'));
     let directory = cluster.directory().join("local");
     let theirs = apaches(cluster, &directory, &lines)?;
     for path in ["/t", "/user", "/up"] {

@@ -39,7 +39,7 @@ class Client:
         return f"{type(self).__module__}.{type(self).__name__}({self.uri!r}, user={self.user!r})"
 
     def _path(self, path: Path) -> str:
-        return absolute(path, self.uri, self.home)
+        return absolute(path, self._native.path_of, self.home)
 
 
 def _again(made: type[Client], uri: Any, user: Any, config_dir: Any, settings: Any) -> Client:

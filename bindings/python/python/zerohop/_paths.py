@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import Union
+import re
+from typing import Callable, Union
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
+# A scheme before a path. Paths without one need no call of the client.
+_SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]*:/")
 
-def absolute(path: Path, uri: str, home: str) -> str:
+
+def absolute(path: Path, path_of: Callable[[str], str], home: str) -> str:
     """The absolute path without scheme and host; a relative one starts in the home directory.
 
     Names in HDFS are text: bytes, and what stands for undecodable bytes in ``str``, must be UTF-8.
@@ -18,10 +22,8 @@ def absolute(path: Path, uri: str, home: str) -> str:
     if "\0" in name:
         raise ValueError("embedded null character in the path")
     name.encode("utf-8")
-    if name.startswith("hdfs://"):
-        if name != uri and not name.startswith(uri + "/"):
-            raise ValueError(f"{name} is not on {uri}")
-        name = name[len(uri) :] or "/"
+    if _SCHEME.match(name):
+        name = path_of(name)
     if not name.startswith("/"):
         name = f"{home}/{name}" if name else home
     parts = [part for part in name.split("/") if part not in ("", ".")]

@@ -19,7 +19,7 @@ pub fn find(settings: &Settings) -> Outcome<Option<Conf>> {
     if let Err(failure) = check_named(&conf) {
         return if running::clusters().is_empty() { Ok(None) } else { Err(failure) };
     }
-    let is_hdfs = Location::default_of(&conf)?.scheme.as_deref() == Some("hdfs");
+    let is_hdfs = Location::default_of(&conf)?.has_scheme("hdfs");
     if is_hdfs && settings.load()?.directory().is_none() {
         eprintln!("measuring {}; -fs file:/// starts a private cluster", conf.default_fs()?);
     }

@@ -132,9 +132,9 @@ pub fn list(conf: &Conf, mut words: Arguments) -> Answer {
 
 /// The file system that a path names, or the default one.
 fn connect(conf: &Conf, place: &Location) -> Answer<FileSystem> {
-    match place.scheme.as_deref() {
-        Some("hdfs") if place.authority.is_some() => Ok(open_client(conf, Some(&place.prefix()))?),
-        _ => Ok(connect_client(conf)?),
+    match place.has_scheme("hdfs") && place.authority.is_some() {
+        true => Ok(open_client(conf, Some(&place.prefix()))?),
+        false => Ok(connect_client(conf)?),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{log, wording};
 
 /// The client of the default file system, for administration.
 pub fn connect_client(conf: &Conf) -> Outcome<FileSystem> {
-    if Location::default_of(conf)?.scheme.as_deref() != Some("hdfs") {
+    if !Location::default_of(conf)?.has_scheme("hdfs") {
         return Err(no_hdfs(&conf.default_fs()?));
     }
     log::of_client(conf);

@@ -23,13 +23,17 @@ impl Item {
     /// Looks a path up; it need not exist.
     pub fn look_up(store: &Arc<dyn Store>, text: &str) -> Outcome<Item> {
         let location = Location::parse(text);
-        let path = absolute(&location.path, &store.home());
+        Item::at(store, text.to_owned(), absolute(&location.path, &store.home()))
+    }
+
+    /// Looks an absolute path up, which is printed as `text`.
+    pub fn at(store: &Arc<dyn Store>, text: String, path: String) -> Outcome<Item> {
         let status = match store.status(&path) {
             Ok(status) => Some(status),
             Err(failure) if failure.is_not_found() => None,
             Err(failure) => return Err(failure),
         };
-        Ok(Item { store: store.clone(), text: text.to_owned(), path, status })
+        Ok(Item { store: store.clone(), text, path, status })
     }
 
     pub fn exists(&self) -> bool {
@@ -61,7 +65,7 @@ impl Item {
 
     /// Looks an entry of this directory up by name.
     pub fn child(&self, name: &str) -> Outcome<Item> {
-        Item::look_up(&self.store, &self.child_text(name))
+        Item::at(&self.store, self.child_text(name), child(&self.path, name))
     }
 
     /// An entry of this directory that is known not to exist.

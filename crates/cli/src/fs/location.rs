@@ -1,6 +1,6 @@
 //! Paths with scheme and host as text, without any file system.
 
-use zerohop_conf::Conf;
+use zerohop_conf::{Authority, Conf};
 
 use crate::failure::Outcome;
 use crate::running::check_named;
@@ -16,20 +16,19 @@ pub struct Location {
 impl Location {
     /// A scheme is what stands before `:/`, a host what follows `//`.
     pub fn parse(text: &str) -> Location {
-        let colon = text.find(':').filter(|at| *at > 0 && text.find('/') == Some(at + 1));
-        let (scheme, rest) = match colon {
-            Some(at) => (Some(text[..at].to_owned()), &text[at + 1..]),
-            None => (None, text),
-        };
-        let (authority, path) = match rest.strip_prefix("//").filter(|rest| !rest.is_empty()) {
-            Some(rest) => {
-                let end = rest.find('/').unwrap_or(rest.len());
-                let authority = Some(&rest[..end]).filter(|text| !text.is_empty());
-                (authority.map(str::to_owned), &rest[end..])
-            }
-            None => (None, rest),
-        };
-        Location { scheme, authority, path: path.to_owned() }
+        let zerohop_conf::Location { scheme, authority, path } =
+            zerohop_conf::Location::parse(text);
+        Location { scheme, authority, path }
+    }
+
+    /// Returns `true` if the text names this scheme, in capitals or not.
+    pub fn has_scheme(&self, scheme: &str) -> bool {
+        self.scheme.as_deref().is_some_and(|found| found.eq_ignore_ascii_case(scheme))
+    }
+
+    /// Returns the authority of an HDFS as something to compare and to connect to.
+    pub fn place(&self) -> Option<Authority> {
+        self.authority.as_deref().map(Authority::parse)
     }
 
     /// Where paths without scheme and host belong; it has a scheme.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::{self, BufWriter, Stdout, Write};
 use std::sync::Arc;
 
-use zerohop_conf::{Conf, keys};
+use zerohop_conf::{Authority, Conf, keys};
 
 use super::glob::glob;
 use super::hdfs;
@@ -31,7 +31,7 @@ pub struct Shell {
     told_room: bool,
     out: BufWriter<Stdout>,
     local: Arc<dyn Store>,
-    remote: HashMap<String, Arc<dyn Store>>,
+    remote: HashMap<Authority, Arc<dyn Store>>,
 }
 
 /// What a walk does at a path; the number is the depth below the argument.
@@ -70,9 +70,8 @@ impl Shell {
             Some(_) => location.clone(),
             None => Location::default_of(&self.conf)?,
         };
-        let is_hdfs =
-            named.scheme.as_deref().is_none_or(|scheme| scheme.eq_ignore_ascii_case("hdfs"));
-        let authority = named.authority.clone().filter(|_| is_hdfs).ok_or_else(|| {
+        let is_hdfs = named.scheme.is_none() || named.has_scheme("hdfs");
+        let authority = named.place().filter(|_| is_hdfs).ok_or_else(|| {
             let named = if location.scheme.is_some() { location } else { &named };
             let prefix = named.prefix();
             Failure::io(format!(
@@ -104,8 +103,8 @@ impl Shell {
     /// A path of the local file system, with no glob.
     pub fn local_item(&self, text: &str) -> Outcome<Item> {
         let location = Location::parse(text);
-        let text = if location.scheme.as_deref() == Some("file") { &location.path } else { text };
-        Item::look_up(&self.local, text)
+        let text = if location.has_scheme("file") { &location.path } else { text };
+        Item::at(&self.local, text.to_owned(), absolute(text, &self.local.home()))
     }
 
     /// A local file to copy from. Hadoop's shell takes such an argument for a URI, so that a blank has

@@ -88,7 +88,8 @@ fn show_split(
     if codecs.of_file(&item.path) != Some(Codec::Lzop) {
         return Err(Failure::path(&item.text, "-range reads .lzo files by their index only"));
     }
-    let index = Item::look_up(&item.store, &LzoIndex::name_of(&item.text))?;
+    let [text, path] = [&item.text, &item.path].map(|name| LzoIndex::name_of(name));
+    let index = Item::at(&item.store, text, path)?;
     if !index.exists() {
         let problem = "has no index; make it with: zerohop fs -lzoindex";
         return Err(Failure::path(&item.text, problem));

@@ -18,6 +18,7 @@ use crate::namenode::wire_path;
 use crate::read::{CacheStatistics, HedgedReads, ReadStatistics};
 use crate::runtime;
 use crate::types::{AppendOptions, CreateOptions, FileStatus, OpenOptions};
+use std::borrow::Cow;
 use std::sync::Arc;
 use zerohop_conf::Conf;
 use zerohop_transport::login::User;
@@ -53,6 +54,14 @@ impl FileSystem {
     /// `hdfs://host:port` or `hdfs://nameservice`.
     pub fn uri(&self) -> &str {
         self.inner.uri()
+    }
+
+    /// Returns the path of a text that is a path, or a URI of this file system. See [`fs::FileSystem::path_of`].
+    ///
+    /// # Errors
+    /// Fails for a URI of another file system.
+    pub fn path_of<'a>(&self, text: &'a str) -> Result<Cow<'a, str>> {
+        self.inner.path_of(text)
     }
 
     /// What the calls of this file system and its clones say they are for, from now on, for the audit logs of NameNodes;

@@ -5,9 +5,22 @@ use crate::checksum::{FileChecksum, Summed};
 use crate::error::Result;
 use crate::namenode::wire_path;
 use crate::types::*;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 impl FileSystem {
+    /// Returns the path of a text that is a path, or a URI of this file system by any of its names: with the default
+    /// port or without, with a user, and without host where fs.defaultFS is this file system. A relative path stays
+    /// relative.
+    ///
+    /// Asks the system's resolver if the host is an address in one of both, and a name in the other.
+    ///
+    /// # Errors
+    /// Fails for a URI of another file system, as Hadoop's `FileSystem.checkPath`.
+    pub fn path_of<'a>(&self, text: &'a str) -> Result<Cow<'a, str>> {
+        self.client.target.path_of(text)
+    }
+
     /// What is known of a path.
     pub async fn status(&self, path: &str) -> Result<FileStatus> {
         self.client.calls.paths.status(path).await

@@ -65,7 +65,7 @@ pub(crate) fn connect(
     }
     let (mut provider, mut observers) = (Provider::Configured, None);
     if has_failover {
-        let nameservice = target.uri.trim_start_matches("hdfs://");
+        let nameservice = target.authority.host();
         provider = Provider::from_conf(conf, nameservice)?;
         if provider == Provider::ObserverRead && protocol == CLIENT_PROTOCOL {
             observers = Some(Observers::from_conf(conf, nameservice)?);

@@ -77,9 +77,7 @@ fn lifeline_address(conf: &Conf, suffixes: &[&str]) -> Result<Option<String>, Er
 }
 
 fn default_fs(conf: &Conf) -> Result<Option<String>, Error> {
-    let uri = conf.default_fs()?;
-    let authority = uri.strip_prefix("hdfs://").and_then(|rest| rest.split('/').next());
-    Ok(authority.filter(|authority| !authority.is_empty()).map(with_port))
+    Ok(conf.default_hdfs()?.map(|authority| authority.address()))
 }
 
 fn with_port(address: &str) -> String {
