@@ -307,7 +307,7 @@ void hdfsBuilderSetNameNode(struct hdfsBuilder *bld,
                             const char *nn);
 
 /*
- Sets the NameNode's port; 0 is the default one. It says nothing about `default`, which has a port of its own.
+ Sets the NameNode's port; 0 is the default one. `default` ignores it: the configuration names the port.
  */
 void hdfsBuilderSetNameNodePort(struct hdfsBuilder *bld,
                                 tPort port);
@@ -380,8 +380,8 @@ hdfsFS hdfsConnectNewInstance(const char *nn, tPort port);
 
 /*
  Closes a file system's handle, and completes the files that were opened with it for writing, whose own handles are
- closed by hdfsCloseFile() afterwards. Files that are read stay open. 0, or -1 with errno: the handle is closed all
- the same.
+ closed by hdfsCloseFile() afterwards. Files that are read stay open. 0, or -1 with errno, after which the handle is
+ closed, too.
  */
 int hdfsDisconnect(hdfsFS fs);
 

@@ -93,10 +93,9 @@ fn the_names_of_a_file_system_and_the_files_that_it_leaves_open() {
 /// A quota that is found to be full at close(2) used to be no error: the file was said to be written.
 #[test]
 fn an_error_of_close_is_an_error_of_the_file() {
-    let directory = tempfile::tempdir().unwrap();
-    let place = directory.path();
-    let program = compiled(place, "full");
-    let preload = place.join("failing_close.so");
+    let [programs, directory] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let (program, place) = (compiled(programs.path(), "full"), directory.path());
+    let preload = programs.path().join("failing_close.so");
     let mut cc = Command::new("cc");
     cc.args(["-Wall", "-Werror", "-shared", "-fPIC", "-o"]).arg(&preload);
     run(cc.arg(tools::root().join("bindings/c/tests/c/failing_close.c")).arg("-ldl"));

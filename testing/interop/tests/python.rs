@@ -63,7 +63,13 @@ fn on_cluster(kind: Kind, name: &str, files: &[&str]) {
 
 #[test]
 fn files_of_python() {
-    on_ours(&["test_files.py", "test_errors.py", "test_process.py", "test_aio.py"]);
+    on_ours(&[
+        "test_files.py",
+        "test_errors.py",
+        "test_process.py",
+        "test_aio.py",
+        "test_addresses.py",
+    ]);
 }
 
 #[test]
@@ -83,5 +89,5 @@ fn datanodes_that_fail_under_python_s_files() {
 
 #[test]
 fn files_of_python_on_apache_s_cluster() {
-    on_cluster(Kind::Apache, "python-apache", &["on_apache.py"]);
+    on_cluster(Kind::Apache, "python-apache", &["on_apache.py", "test_addresses.py"]);
 }
