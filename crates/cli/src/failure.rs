@@ -69,6 +69,11 @@ impl Failure {
         Failure::new(Kind::Exists, format!("`{path}': File exists"))
     }
 
+    /// A path that exists, in the words of the file system.
+    pub fn exists_as(text: impl Into<String>) -> Self {
+        Failure::new(Kind::Exists, text)
+    }
+
     pub fn is_directory(path: impl fmt::Display) -> Self {
         Failure::path(path, "Is a directory")
     }

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use std::time::Duration;
-use zerohop_conf::{Conf, ConfError, keys};
+use zerohop_conf::{Conf, ConfError, keys, umask};
 use zerohop_wire::checksum_type::{ChecksumType, DataChecksum};
 use zerohop_wire::transfer::packet::{PACKET_LEN_MAX, PREFIX_LEN_MAX};
 
@@ -134,7 +134,7 @@ impl Settings {
             block_size: conf.get(&keys::DFS_BLOCKSIZE)?,
             checksum,
             checksum_combine_mode: combine_mode(conf),
-            umask: conf.get_as(&keys::FS_PERMISSIONS_UMASK_MODE, UMASKS, |text| umask(&text))?,
+            umask: umask::configured(conf)?,
             packet_len: packet_len.min(PACKET_LEN_MAX),
             packets_in_flight_max: count(&keys::DFS_CLIENT_WRITE_MAX_PACKETS_IN_FLIGHT)?.max(1)
                 as usize,
@@ -260,57 +260,9 @@ fn replace_policy(conf: &Conf) -> Result<ReplacePolicy> {
     Ok(policy?)
 }
 
-const UMASKS: &str = "an octal (022) or symbolic (u=rwx,g=rx,o=rx) umask";
-
-/// `fs.permissions.umask-mode`: octal, or the permissions to keep as `u=rwx,g=rx,o=`.
-fn umask(text: &str) -> Option<u16> {
-    match u16::from_str_radix(text, 8) {
-        Ok(octal) if octal <= 0o1777 => Some(octal & 0o777),
-        _ => symbolic_umask(text),
-    }
-}
-
-fn symbolic_umask(text: &str) -> Option<u16> {
-    let mut mask = 0;
-    for clause in text.split(',') {
-        let (who, kept) = clause.trim().split_once('=')?;
-        let mut bits = 0;
-        for letter in kept.chars() {
-            bits |= match letter {
-                'r' => 4,
-                'w' => 2,
-                'x' => 1,
-                _ => return None,
-            };
-        }
-        for letter in who.chars() {
-            let shifts: &[u16] = match letter {
-                'u' => &[6],
-                'g' => &[3],
-                'o' => &[0],
-                'a' => &[6, 3, 0],
-                _ => return None,
-            };
-            for shift in shifts {
-                mask = mask & !(7 << shift) | (7 & !bits) << shift;
-            }
-        }
-    }
-    Some(mask)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn umasks_are_octal_or_symbolic() {
-        assert_eq!(umask("022").unwrap(), 0o022);
-        assert_eq!(umask("u=rwx,g=r-x,o=r-x"), None);
-        assert_eq!(umask("u=rwx,g=rx,o=").unwrap(), 0o027);
-        assert_eq!(umask("a=rx").unwrap(), 0o222);
-        assert_eq!(umask("9"), None);
-    }
 
     #[test]
     fn impossible_values_name_key_value_origin_and_what_would_fit() {
@@ -324,7 +276,11 @@ mod tests {
             ("dfs.replication", "40000", "a number from 0 to 32767"),
             ("dfs.bytes-per-checksum", "0", "a number of bytes above 0"),
             (policy, "SOMETIMES", "one of DEFAULT, ALWAYS, NEVER"),
-            ("fs.permissions.umask-mode", "0x", UMASKS),
+            (
+                "fs.permissions.umask-mode",
+                "0x",
+                "an octal (022) or symbolic (u=rwx,g=rx,o=rx) umask",
+            ),
             (
                 "dfs.client.socket-timeout",
                 "soon",

@@ -29,6 +29,7 @@ mod site_file;
 mod source;
 mod spelling;
 mod substitute;
+pub mod umask;
 mod value;
 mod xml;
 

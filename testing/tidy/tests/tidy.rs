@@ -35,6 +35,7 @@ const ARROWS: [(&str, &[&str]); 27] = [
     ("bench", &["client", "replica", "codec"]),
     ("balancer", &["client"]),
     ("top", &[]),
+    ("webhdfs", &["transport"]),
     (
         "cli",
         &[
@@ -49,6 +50,7 @@ const ARROWS: [(&str, &[&str]); 27] = [
             "bench",
             "balancer",
             "top",
+            "webhdfs",
         ],
     ),
 ];

@@ -3,7 +3,8 @@
 //! From the top: [`help`] has the table of the commands, each of which is a file or shares one with
 //! its like; [`copy`], [`destination`], [`stream`] and [`trash`] are what several of them do;
 //! [`shell`] is one run of one command, with its output and its errors; [`item`] and [`glob`] are
-//! paths that were looked up, in a [`store`], which is [`hdfs`] or [`local`]; [`status`],
+//! paths that were looked up, in a [`store`]; [`stores`] opens that of each scheme: [`hdfs`], [`local`],
+//! [`webhdfs`], [`viewfs`] with its [`view`] and [`mount_table`], [`har`] with its [`har_index`]; [`status`],
 //! [`acl_entry`] and [`location`] are what is said of files and paths. Imports go down only.
 
 mod acl;
@@ -21,6 +22,8 @@ pub mod distcp;
 mod encoding;
 mod find;
 mod glob;
+mod har;
+mod har_index;
 mod hdfs;
 mod help;
 mod interrupt;
@@ -31,6 +34,7 @@ mod ls;
 mod lzo_index;
 mod make;
 mod modify;
+mod mount_table;
 mod mv;
 mod options;
 mod parts;
@@ -46,12 +50,16 @@ mod snapshot;
 mod stat;
 mod status;
 mod store;
+mod stores;
 mod stream;
 mod tail;
 mod test;
 mod text;
 mod trash;
 mod usage;
+mod view;
+mod viewfs;
+mod webhdfs;
 mod xattr;
 
 use zerohop_conf::{Conf, closest};

@@ -94,7 +94,7 @@ pub fn rmdir(shell: &mut Shell, args: Vec<String>) -> Outcome {
 pub fn expunge(shell: &mut Shell, args: Vec<String>) -> Outcome {
     let given = Options::new(0, 2, &["immediate"]).valued(&["fs"]).parse(args)?;
     if let Some(uri) = given.value("fs").filter(|uri| !uri.is_empty()) {
-        shell.conf.set_option("fs.defaultFS", uri);
+        shell.set_default_fs(uri);
     }
     trash::expunge(shell, given.has("immediate"))
 }

@@ -1,20 +1,18 @@
 //! What all shell commands share: finding paths, printing, counting errors, walking trees.
 
-use std::collections::HashMap;
 use std::io::{self, BufWriter, Stdout, Write};
 use std::sync::Arc;
 
-use zerohop_conf::{Authority, Conf, keys};
+use zerohop_conf::{Conf, keys};
 
 use super::glob::glob;
-use super::hdfs;
 use super::item::Item;
-use super::local::LocalStore;
 use super::location::{Location, absolute, decoded, relative};
 use super::pattern::unescape;
 use super::room;
 use super::status::Status;
-use super::store::Store;
+use super::store::{Store, Stores};
+use super::stores::OpenStores;
 use crate::failure::{Failure, Kind, Outcome};
 
 /// One run of one command.
@@ -30,8 +28,7 @@ pub struct Shell {
     /// What is known of the room was printed.
     told_room: bool,
     out: BufWriter<Stdout>,
-    local: Arc<dyn Store>,
-    remote: HashMap<Authority, Arc<dyn Store>>,
+    stores: OpenStores,
 }
 
 /// What a walk does at a path; the number is the depth below the argument.
@@ -40,6 +37,7 @@ pub type Visit<'a> = &'a mut dyn FnMut(&mut Shell, &Item, usize) -> Outcome;
 impl Shell {
     pub fn new(conf: Conf, name: &str) -> Shell {
         Shell {
+            stores: OpenStores::new(conf.clone()),
             conf,
             name: name.to_owned(),
             json: false,
@@ -47,49 +45,23 @@ impl Shell {
             errors: 0,
             told_room: false,
             out: BufWriter::with_capacity(64 << 10, io::stdout()),
-            local: Arc::new(LocalStore::default()),
-            remote: HashMap::new(),
         }
+    }
+
+    /// Makes another file system the default one.
+    pub fn set_default_fs(&mut self, uri: &str) {
+        self.conf.set_option("fs.defaultFS", uri);
+        self.stores = OpenStores::new(self.conf.clone());
     }
 
     /// The file system that a location belongs to.
     pub fn store(&mut self, location: &Location) -> Outcome<Arc<dyn Store>> {
-        let scheme = match &location.scheme {
-            Some(scheme) => scheme.clone(),
-            None => Location::default_of(&self.conf)?.scheme.unwrap_or_default(),
-        };
-        match scheme.to_ascii_lowercase().as_str() {
-            "file" => Ok(self.local.clone()),
-            "hdfs" => self.hdfs(location),
-            _ => Err(Failure::io(format!("No FileSystem for scheme \"{scheme}\""))),
-        }
-    }
-
-    fn hdfs(&mut self, location: &Location) -> Outcome<Arc<dyn Store>> {
-        let named = match &location.authority {
-            Some(_) => location.clone(),
-            None => Location::default_of(&self.conf)?,
-        };
-        let is_hdfs = named.scheme.is_none() || named.has_scheme("hdfs");
-        let authority = named.place().filter(|_| is_hdfs).ok_or_else(|| {
-            let named = if location.scheme.is_some() { location } else { &named };
-            let prefix = named.prefix();
-            Failure::io(format!(
-                "Incomplete HDFS URI, no host: {prefix}{}; set fs.defaultFS in core-site.xml or give -fs hdfs://HOST:PORT",
-                location.path
-            ))
-        })?;
-        if let Some(store) = self.remote.get(&authority) {
-            return Ok(store.clone());
-        }
-        let store = hdfs::connect(&self.conf, &format!("hdfs://{authority}"))?;
-        self.remote.insert(authority, store.clone());
-        Ok(store)
+        self.stores.open(location)
     }
 
     /// Prints to standard error which way everything went that was read.
     pub fn report_reads(&self) {
-        for line in self.remote.values().flat_map(|store| store.read_report()) {
+        for line in self.stores.remote().iter().flat_map(|store| store.read_report()) {
             eprintln!("{line}");
         }
     }
@@ -104,7 +76,9 @@ impl Shell {
     pub fn local_item(&self, text: &str) -> Outcome<Item> {
         let location = Location::parse(text);
         let text = if location.has_scheme("file") { &location.path } else { text };
-        Item::at(&self.local, text.to_owned(), absolute(text, &self.local.home()))
+        let local = self.stores.local();
+        let path = absolute(text, &local.home());
+        Item::at(&local, text.to_owned(), path)
     }
 
     /// A local file to copy from. Hadoop's shell takes such an argument for a URI, so that a blank has
@@ -246,8 +220,9 @@ impl Shell {
         self.told_room = true;
         let block_size = self.conf.get(&keys::DFS_BLOCKSIZE)?;
         let lines: Vec<String> = self
-            .remote
-            .values()
+            .stores
+            .remote()
+            .iter()
             .filter_map(|store| store.room_report(block_size, failure))
             .collect();
         lines.iter().try_for_each(|line| self.warn(line))

@@ -1,12 +1,13 @@
-//! What the shell needs of a file system; HDFS and the local one have it.
+//! What the shell needs of a file system; each scheme has it.
 
 use std::io::{Read, Write};
+use std::sync::Arc;
 
 use zerohop_client::AclEntry;
 use zerohop_client::blocking::FileSystem;
 
 use super::acl_entry::AclChange;
-use super::location::child;
+use super::location::{Location, child};
 use super::status::{Checksum, FsStatus, QuotaUsage, Status, Summary};
 use crate::failure::{Failure, Kind, Outcome};
 
@@ -64,6 +65,27 @@ pub struct Times {
     pub accessed_ms: Option<i64>,
 }
 
+/// Other file systems, for those that lead to them.
+pub trait Stores: Send + Sync {
+    /// Returns the file system of a location.
+    fn open(&self, location: &Location) -> Outcome<Arc<dyn Store>>;
+}
+
+/// A path in the file system that a mount point leads to.
+pub struct Resolved {
+    pub store: Arc<dyn Store>,
+    pub path: String,
+}
+
+/// A mount point with the sizes of the file system behind it.
+pub struct MountUsage {
+    /// The URI that the mount point leads to.
+    pub target: String,
+    /// The path of the mount point.
+    pub mounted_on: String,
+    pub status: FsStatus,
+}
+
 /// A file system. Paths are absolute and have no scheme.
 pub trait Store: Send + Sync {
     /// `hdfs://host:port` or `file:///`.
@@ -74,6 +96,18 @@ pub trait Store: Send + Sync {
     /// The user's trash.
     fn trash_root(&self) -> String {
         child(&self.home(), ".Trash")
+    }
+    /// Returns where a path leads in a file system below; `None` if it is a path of this one.
+    fn resolve(&self, _path: &str) -> Outcome<Option<Resolved>> {
+        Ok(None)
+    }
+    /// Returns the trash of a path if that is in this file system, although the path leads to another one.
+    fn trash_root_inside(&self, _path: &str) -> Outcome<Option<String>> {
+        Ok(None)
+    }
+    /// Returns the mount points that a path leads to; `None` if the file system has none.
+    fn mounts(&self, _path: &str) -> Outcome<Option<Vec<MountUsage>>> {
+        Ok(None)
     }
     /// The client, for what is more than a store does; `None`: it is no HDFS.
     fn hdfs(&self) -> Option<&FileSystem> {

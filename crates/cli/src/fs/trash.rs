@@ -28,9 +28,6 @@ fn interval(shell: &Shell, store: &Arc<dyn Store>) -> Outcome<Duration> {
 
 /// Moves a path to the trash; false where there is no trash or the path lies in it.
 pub fn move_to_trash(shell: &mut Shell, item: &Item) -> Outcome<bool> {
-    if interval(shell, &item.store)?.is_zero() {
-        return Ok(false);
-    }
     let advise = |failure: Failure| match failure.kind {
         Kind::NotFound => failure,
         _ => Failure {
@@ -38,20 +35,34 @@ pub fn move_to_trash(shell: &mut Shell, item: &Item) -> Outcome<bool> {
             ..failure
         },
     };
-    let Some(target) = move_item(item).map_err(advise)? else { return Ok(false) };
+    // The trash is that of the file system which a mount point leads to.
+    let below = item.store.resolve(&item.path)?;
+    let below = below.map(|at| Item { store: at.store, path: at.path, ..item.clone() });
+    let place = below.unwrap_or_else(|| item.clone());
+    let kept = interval(shell, &place.store).map_err(|failure| Failure {
+        kind: Kind::Io,
+        text: format!("Failed to get server trash configuration: {}", failure.text),
+    });
+    if kept.map_err(advise)?.is_zero() {
+        return Ok(false);
+    }
+    let (item, root) = match item.store.trash_root_inside(&item.path)? {
+        Some(root) => (item, root),
+        None => (&place, place.store.trash_root()),
+    };
+    let Some(target) = move_item(item, &root).map_err(advise)? else { return Ok(false) };
     let target = Item { path: target, ..item.clone() };
     shell.flush()?;
     eprintln!("Moved: '{}' to trash at: {}", item.qualified(), target.qualified());
     Ok(true)
 }
 
-fn move_item(item: &Item) -> Outcome<Option<String>> {
-    let root = item.store.trash_root();
-    let current = child(&root, "Current");
-    if is_below(&item.path, &root) {
+fn move_item(item: &Item, root: &str) -> Outcome<Option<String>> {
+    let current = child(root, "Current");
+    if is_below(&item.path, root) {
         return Ok(None);
     }
-    if is_below(parent(&root).unwrap_or("/"), &item.path) {
+    if is_below(parent(root).unwrap_or("/"), &item.path) {
         let path = item.qualified();
         return Err(Failure::io(format!(
             "Cannot move \"{path}\" to the trash, as it contains the trash"

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::item::Item;
 use super::options::Options;
 use super::shell::Shell;
+use super::store::MountUsage;
 use crate::failure::Outcome;
 use crate::units::{percent, size};
 
@@ -48,24 +49,38 @@ fn or_here(mut paths: Vec<String>, default: &str) -> Vec<String> {
 pub fn df(shell: &mut Shell, args: Vec<String>) -> Outcome {
     let given = Options::new(0, usize::MAX, &["h"]).parse(args)?;
     let human = given.has("h");
-    let header = ["Filesystem", "Size", "Used", "Available", "Use%"].map(str::to_owned).to_vec();
+    let header = ["Filesystem", "Size", "Used", "Available", "Use%", "Mounted on"];
+    let header = header.map(str::to_owned).to_vec();
     let mut table = Table { right: &[1, 2, 3, 4], rows: vec![header] };
-    let mut values = Vec::new();
+    let (mut values, mut shows_mounts) = (Vec::new(), true);
     shell.each_found(&or_here(given.rest, "/"), |_, item| {
-        let (uri, status) = (item.store.uri(), item.store.fs_status()?);
-        values.push(json!({
-            "filesystem": uri, "capacity": status.capacity, "used": status.used,
-            "remaining": status.remaining,
-        }));
-        table.rows.push(vec![
-            uri,
-            size(status.capacity, human),
-            size(status.used, human),
-            size(status.remaining, human),
-            percent(status.used as f64, status.capacity as f64, 0),
-        ]);
+        let usages = match item.store.mounts(&item.path)? {
+            Some(mounts) => mounts,
+            None => {
+                shows_mounts = false;
+                let (target, status) = (item.store.uri(), item.store.fs_status()?);
+                vec![MountUsage { target, status, mounted_on: "/".to_owned() }]
+            }
+        };
+        for MountUsage { target, status, mounted_on } in usages {
+            values.push(json!({
+                "filesystem": target, "capacity": status.capacity, "used": status.used,
+                "remaining": status.remaining,
+            }));
+            table.rows.push(vec![
+                target,
+                size(status.capacity, human),
+                size(status.used, human),
+                size(status.remaining, human),
+                percent(status.used as f64, status.capacity as f64, 0),
+                mounted_on,
+            ]);
+        }
         Ok(())
     })?;
+    if !shows_mounts {
+        table.rows.iter_mut().for_each(|row| row.truncate(5));
+    }
     match () {
         () if shell.json => shell.json_line(&Value::Array(values)),
         () if table.rows.len() > 1 => table.print(shell),

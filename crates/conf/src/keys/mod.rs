@@ -14,6 +14,7 @@ mod failover;
 mod gateway;
 mod journalnode;
 mod namenode;
+mod other_schemes;
 mod others;
 mod status;
 
@@ -25,10 +26,11 @@ pub use failover::*;
 pub use gateway::*;
 pub use journalnode::*;
 pub use namenode::*;
+pub use other_schemes::*;
 pub use others::other_default;
 pub use status::{OTHER_PROGRAMS, PATTERNS, Status, is_unread, names, status};
 
-const TABLES: [&[KeyInfo]; 8] = [
+const TABLES: [&[KeyInfo]; 9] = [
     core::TABLE,
     client::TABLE,
     namenode::TABLE,
@@ -37,6 +39,7 @@ const TABLES: [&[KeyInfo]; 8] = [
     gateway::TABLE,
     journalnode::TABLE,
     failover::TABLE,
+    other_schemes::TABLE,
 ];
 
 /// All keys, file by file.
