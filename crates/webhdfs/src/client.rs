@@ -390,3 +390,7 @@ fn without_permission(entry: &AclEntry) -> String {
     let end = text.rfind(':').map_or(text.len(), |colon| colon + 1);
     text.get(..end).unwrap_or_default().to_owned()
 }
+
+#[cfg(test)]
+#[path = "client_test.rs"]
+mod tests;

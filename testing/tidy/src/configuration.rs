@@ -12,7 +12,7 @@ use crate::sources;
 pub const PAGE: &str = "docs/configuration.md";
 
 /// Where code stands, and who runs it; the first that fits counts.
-const READERS: [(&str, &[&str]); 24] = [
+const READERS: [(&str, &[&str]); 25] = [
     ("crates/namenode/", &["NameNode"]),
     ("crates/namespace/", &["NameNode"]),
     ("crates/journal/", &["NameNode"]),
@@ -30,6 +30,7 @@ const READERS: [(&str, &[&str]); 24] = [
     ("crates/client/", &["client"]),
     ("crates/cli/src/rest.rs", &["gateway"]),
     ("crates/cli/", &["client"]),
+    ("crates/webhdfs/", &["client"]),
     ("crates/balancer/", &["client"]),
     ("crates/bench/", &["client"]),
     ("crates/transport/src/rpc/server/", &["NameNode", "DataNode", "JournalNode"]),

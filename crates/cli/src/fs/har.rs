@@ -138,12 +138,12 @@ impl HarStore {
     }
 
     fn file_below(&self, path: &str) -> Outcome<Status> {
-        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(status) = files.get(path) {
+        let lock = || self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(status) = lock().get(path) {
             return Ok(status.clone());
         }
         let status = self.below.status(path)?;
-        files.insert(path.to_owned(), status.clone());
+        lock().insert(path.to_owned(), status.clone());
         Ok(status)
     }
 

@@ -67,13 +67,13 @@ impl OpenStores {
         key: String,
         connect: impl FnOnce() -> Outcome<Arc<dyn Store>>,
     ) -> Outcome<Arc<dyn Store>> {
-        let mut remote = self.remote.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(store) = remote.get(&key) {
+        let lock = || self.remote.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = lock().get(&key) {
             return Ok(store.clone());
         }
+        // Without the lock: an archive is read when it is opened.
         let store = connect()?;
-        remote.insert(key, store.clone());
-        Ok(store)
+        Ok(lock().entry(key).or_insert(store).clone())
     }
 
     /// Returns the file systems that one of these leads to.

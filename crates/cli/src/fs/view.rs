@@ -141,8 +141,8 @@ impl View {
     }
 
     pub fn target(&self, link: usize) -> Outcome<Target> {
-        let mut targets = self.targets.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(target) = targets.get(&link) {
+        let lock = || self.targets.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(target) = lock().get(&link) {
             return Ok(target.clone());
         }
         let uri = self.table.links.get(link).map(|link| link.target.as_str()).unwrap_or_default();
@@ -154,8 +154,7 @@ impl View {
             ))
         })?;
         let target = Target { store, root: absolute(&location.path, "/") };
-        targets.insert(link, target.clone());
-        Ok(target)
+        Ok(lock().entry(link).or_insert(target).clone())
     }
 
     pub fn linked(&self, link: usize, rest: &str, by_mount_point: bool) -> Outcome<At> {

@@ -7,7 +7,11 @@ use super::{find, other_default};
 const UNREAD: &str = include_str!("unread.txt");
 
 /// Implemented names with a part that varies, which stands in brackets.
-pub const PATTERNS: [&str; 21] = [
+pub const PATTERNS: [&str; 25] = [
+    "fs.viewfs.mounttable.[name].homedir",
+    "fs.viewfs.mounttable.[name].link.[path]",
+    "fs.viewfs.mounttable.[name].linkFallback",
+    "fs.viewfs.mounttable.[name].linkMergeSlash",
     "hadoop.proxyuser.[user].groups",
     "hadoop.proxyuser.[user].hosts",
     "hadoop.proxyuser.[user].users",
@@ -156,8 +160,10 @@ fn ported(name: &str) -> Option<String> {
 
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('[') else { return pattern == name };
-    let end = rest.split_once(']').map_or("", |(_, end)| end);
-    name.len() > start.len() + end.len() && name.starts_with(start) && name.ends_with(end)
+    let after = rest.split_once(']').map_or("", |(_, after)| after);
+    let Some(tail) = name.strip_prefix(start) else { return false };
+    let mut ends = tail.char_indices().map(|(at, _)| at).chain([tail.len()]).skip(1);
+    ends.any(|end| matches(after, tail.get(end..).unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -174,6 +180,8 @@ mod tests {
             ("ipc.8020.weighted-cost.handler", Some(Status::NotImplemented)),
             ("dfs.xframe.value", Some(Status::NotImplemented)),
             ("fs.s3a.path.style.access", Some(Status::OtherProgram("S3"))),
+            ("fs.viewfs.mounttable.c.link./a/b", Some(Status::Implemented)),
+            ("fs.viewfs.mounttable.c.linkNfly.x./a", Some(Status::OtherProgram("ViewFs"))),
             ("dfs.replicatoin", None),
         ] {
             assert_eq!(status(name), wanted, "{name}");
