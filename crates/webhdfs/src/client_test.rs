@@ -58,7 +58,9 @@ fn json(status: &str, body: &str) -> Vec<u8> {
 fn exception(class: &str) -> Vec<u8> {
     json(
         "403 Forbidden",
-        &format!(r#"{{"RemoteException":{{"exception":"X","javaClassName":"{class}","message":"said"}}}}"#),
+        &format!(
+            r#"{{"RemoteException":{{"exception":"X","javaClassName":"{class}","message":"said"}}}}"#
+        ),
     )
 }
 
@@ -79,10 +81,13 @@ fn nobody() -> String {
 }
 
 fn file_status(length: u64, id: u64) -> Vec<u8> {
-    json("200 OK", &format!(
-        r#"{{"FileStatus":{{"accessTime":0,"blockSize":1,"group":"g","length":{length},"modificationTime":0,
+    json(
+        "200 OK",
+        &format!(
+            r#"{{"FileStatus":{{"accessTime":0,"blockSize":1,"group":"g","length":{length},"modificationTime":0,
         "owner":"o","pathSuffix":"","permission":"644","replication":1,"type":"FILE","fileId":{id}}}}}"#
-    ))
+        ),
+    )
 }
 
 fn client(address: &str) -> WebHdfs {
@@ -140,7 +145,8 @@ fn exceptions_become_kinds() {
         let error = client(&address).status("/a").unwrap_err();
         assert_eq!((error.kind(), error.to_string().as_str()), (kind, "said"), "{class}");
     }
-    let (address, _) = server(|_, _| b"HTTP/1.1 401 Who are you\r\nContent-Length: 0\r\n\r\n".to_vec());
+    let (address, _) =
+        server(|_, _| b"HTTP/1.1 401 Who are you\r\nContent-Length: 0\r\n\r\n".to_vec());
     assert_eq!(client(&address).status("/a").unwrap_err().kind(), ErrorKind::Denied);
     let (address, _) = server(|_, _| json("502 Bad Gateway", "<html>"));
     let error = client(&address).status("/a").unwrap_err().to_string();

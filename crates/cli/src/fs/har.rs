@@ -16,7 +16,7 @@ use crate::failure::{Failure, Kind, Outcome};
 
 /// Where an archive is.
 pub struct Archive {
-    /// `har://hdfs-host:port/dir/name.har`
+    /// `har://hdfs-host:port/dir/name.har` or `har:/dir/name.har`
     uri: String,
     /// The path of its directory.
     path: String,
@@ -35,7 +35,8 @@ impl Archive {
             // A path without a scheme is one of the default file system's archive.
             None => Location::default_of(conf)?.path,
         };
-        let shown = format!("har://{}{path}", authority.unwrap_or_default());
+        let prefix = authority.map_or("har:".to_owned(), |authority| format!("har://{authority}"));
+        let shown = format!("{prefix}{path}");
         let path = absolute(&path, "/");
         let above = std::iter::successors(Some(path.as_str()), |path| parent(path));
         let archive = above.into_iter().find(|path| path.ends_with(".har"));
@@ -62,7 +63,7 @@ impl Archive {
                 "{shown}: an archive cannot hold itself; give har://<scheme>-<host>/<path>"
             )));
         }
-        let uri = format!("har://{}{archive}", authority.unwrap_or_default());
+        let uri = format!("{prefix}{archive}");
         Ok(Archive { uri, path: archive.to_owned(), below })
     }
 
@@ -219,7 +220,7 @@ impl Store for HarStore {
     }
 
     fn append(&self, _path: &str, _new_block: bool) -> Outcome<Box<dyn Output>> {
-        Err(Failure::io("Har: append not allowed."))
+        Err(not_allowed("append"))
     }
 
     fn mkdirs(&self, _path: &str) -> Outcome<bool> {

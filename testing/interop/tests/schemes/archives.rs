@@ -55,6 +55,9 @@ const COMMANDS: &str = "
 -setrep 1 HAR/d/a
 -truncate 1 HAR/d/a
 -touch HAR/d/a
+-fs HAR -ls /ar/x.har/d
+-fs HAR -cat d/a
+-fs HAR -ls
 -ls har://hdfs/x.har
 -ls har:///no/such.har
 -ls har:///no/archive
@@ -112,7 +115,7 @@ fn compare(cluster: &mut Cluster) -> Outcome {
         conf: &conf,
         directory: cluster.directory(),
         meaning: &meaning,
-        differences: &[],
+        differences: &[("-put a.txt HAR/new", "our copies name the file")],
     };
     sides.compare(COMMANDS)
 }

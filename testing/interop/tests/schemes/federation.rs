@@ -22,14 +22,8 @@ impl Federation {
         let _ = std::fs::remove_dir_all(&directory);
         std::fs::create_dir_all(&directory).map_err(|e| e.to_string())?;
         let mut federation = Self { directory, processes: Vec::new() };
-        let core = site::settings(&[
-            ("fs.defaultFS", "viewfs://all"),
-            ("fs.viewfs.mounttable.all.link./projects", "hdfs://east/projects"),
-            ("fs.viewfs.mounttable.all.link./archive", "hdfs://west/archive"),
-            ("fs.viewfs.mounttable.all.link./user", "hdfs://east/user"),
-            ("ipc.client.connect.retry.interval", "100"),
-            ("ipc.client.connect.max.retries", "300"),
-        ]);
+        // Apache's client knows the name of a name service only if that has several NameNodes.
+        let mut hosts = Vec::new();
         let mut common = site::settings(&[
             ("dfs.nameservices", "east,west"),
             ("dfs.replication", "2"),
@@ -38,10 +32,21 @@ impl Federation {
         ]);
         for service in ["east", "west"] {
             for (key, port) in [("rpc", ports::free()), ("http", ports::free())] {
+                if key == "rpc" {
+                    hosts.push(format!("hdfs://127.0.0.1:{port}"));
+                }
                 let key = format!("dfs.namenode.{key}-address.{service}");
                 common.push((key, format!("127.0.0.1:{port}")));
             }
         }
+        let core = site::settings(&[
+            ("fs.defaultFS", "viewfs://all"),
+            ("fs.viewfs.mounttable.all.link./projects", &format!("{}/projects", hosts[0])),
+            ("fs.viewfs.mounttable.all.link./archive", &format!("{}/archive", hosts[1])),
+            ("fs.viewfs.mounttable.all.link./user", &format!("{}/user", hosts[0])),
+            ("ipc.client.connect.retry.interval", "100"),
+            ("ipc.client.connect.max.retries", "300"),
+        ]);
         let own = |settings: &[(&str, String)]| -> Vec<Setting> {
             settings.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect()
         };
@@ -158,12 +163,14 @@ fn check(federation: &Federation) -> Outcome {
     for node in ["dn1", "dn2"] {
         let pools = std::fs::read_dir(federation.directory.join(node).join("data/current"));
         let pools = pools.map_err(|e| e.to_string())?.flatten();
-        let count = pools.filter(|entry| entry.file_name().to_string_lossy().starts_with("BP-")).count();
+        let count =
+            pools.filter(|entry| entry.file_name().to_string_lossy().starts_with("BP-")).count();
         if count != 2 {
             return Err(format!("{node} has {count} block pools"));
         }
     }
-    let (code, said) = federation.any("client", &["fs", "-mv", "/projects/p/file", "/archive/moved"])?;
+    let (code, said) =
+        federation.any("client", &["fs", "-mv", "/projects/p/file", "/archive/moved"])?;
     if code != 1 || !said.contains("Renames across Mount points not supported") {
         return Err(format!("-mv between name services: {code} {said}"));
     }
@@ -173,7 +180,9 @@ fn check(federation: &Federation) -> Outcome {
 /// Apache's shell shows the view as ours does.
 fn as_apaches(federation: &Federation, conf: &Path) -> Outcome {
     let shell = "org.apache.hadoop.fs.FsShell";
-    for words in [&["-ls", "-R", "-C", "/projects"][..], &["-ls", "-C", "/archive"], &["-ls", "-C", "/"]] {
+    for words in
+        [&["-ls", "-R", "-C", "/projects"][..], &["-ls", "-C", "/archive"], &["-ls", "-C", "/"]]
+    {
         let theirs = java::run(shell, words, conf, LIMIT)?.ok(shell)?;
         let ours = federation.zerohop("client", &[&["fs"], words].concat())?;
         if theirs != ours {

@@ -48,7 +48,8 @@ fn local_files(directory: &Path) -> Outcome {
 /// Leaves out what differs from run to run: log lines, times of now, stack traces.
 fn plain(output: &str, meaning: &[(String, String)]) -> String {
     let log = Regex::new("^[0-9]{4}-[0-9-]* [0-9:]*,[0-9]* ").expect("valid");
-    let now = Regex::new("20[2-9][0-9]-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}(:[0-9]{2})?").expect("valid");
+    let now =
+        Regex::new("20[2-9][0-9]-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}(:[0-9]{2})?").expect("valid");
     let millis = Regex::new("1[789][0-9]{11}").expect("valid");
     let end = "command [genericOptions] [commandOptions]\n";
     let output = match (output.find("Usage: hadoop fs [generic options]\n"), output.find(end)) {
@@ -57,7 +58,11 @@ fn plain(output: &str, meaning: &[(String, String)]) -> String {
         }
         _ => output.to_owned(),
     };
-    let lines = output.lines().filter(|line| !log.is_match(line) && !line.starts_with("\tat "));
+    // Apache's shell says in its log what went to the trash.
+    let is_kept = |line: &&str| {
+        !log.is_match(line) && !line.starts_with("\tat ") && !line.starts_with("Moved: '")
+    };
+    let lines = output.lines().filter(is_kept);
     let mut lines: Vec<String> = lines
         .map(|line| {
             let line = now.replace_all(line, "NOW");
@@ -69,7 +74,8 @@ fn plain(output: &str, meaning: &[(String, String)]) -> String {
         })
         .collect();
     // Attributes and mount points come in the order of a hash table.
-    if lines.first().is_some_and(|line| line.starts_with("# file") || line.contains("Mounted on")) {
+    if lines.iter().any(|line| line.starts_with("# file") || line.contains("Mounted on")) {
+        lines.retain(|line| !line.is_empty());
         lines.sort();
     }
     lines.join("\n").trim_end().to_owned()
@@ -117,6 +123,7 @@ impl Sides<'_> {
         command.args(["-cp", &format!("{}:{}", self.conf.display(), java.class_path)]);
         command.arg("zerohop.Shell").arg(self.conf).arg(&list).current_dir(&files);
         let log = self.directory.join("apache.out");
+        let _ = fs::remove_file(&log);
         let status = Process::daemon("zerohop.Shell", command, &log)?.finish(LIMIT)?;
         let text = fs::read(&log).map_err(|e| e.to_string())?;
         if !status.success() {
