@@ -69,7 +69,7 @@ impl Failure {
         Failure::new(Kind::Exists, format!("`{path}': File exists"))
     }
 
-    /// A path that exists, in the words of the file system.
+    /// Creates the failure of a path that exists, in the words of the file system.
     pub fn exists_as(text: impl Into<String>) -> Self {
         Failure::new(Kind::Exists, text)
     }

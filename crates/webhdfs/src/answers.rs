@@ -8,9 +8,9 @@ use crate::error::{Error, Result};
 /// The status of a path.
 #[derive(Clone, Debug)]
 pub struct Status {
-    /// The name in the listed directory; empty if the path itself was asked for.
+    /// The name in the listed directory; empty for the path itself.
     pub name: String,
-    /// Its kind.
+    /// The kind of the path.
     pub kind: FileKind,
     /// Number of bytes.
     pub length: i64,
@@ -38,7 +38,7 @@ pub struct Status {
 
 /// Sums below a path, and its quotas.
 #[derive(Clone, Debug, Default)]
-#[allow(missing_docs, reason = "the names are those of ContentSummary")]
+#[allow(missing_docs, reason = "named as in ContentSummary")]
 pub struct Summary {
     pub length: i64,
     pub files: i64,
@@ -66,7 +66,7 @@ pub struct TypeUsage {
 
 /// Quotas of a directory and the usage that counts against them.
 #[derive(Clone, Debug, Default)]
-#[allow(missing_docs, reason = "the names are those of QuotaUsage")]
+#[allow(missing_docs, reason = "named as in QuotaUsage")]
 pub struct QuotaUsage {
     pub files_and_directories: i64,
     pub quota: i64,
@@ -77,7 +77,7 @@ pub struct QuotaUsage {
 
 /// Sizes of the whole file system in bytes.
 #[derive(Clone, Copy, Debug, Default)]
-#[allow(missing_docs, reason = "the names are those of FsStatus")]
+#[allow(missing_docs, reason = "named as in FsStatus")]
 pub struct FileSystemStatus {
     pub capacity: i64,
     pub used: i64,

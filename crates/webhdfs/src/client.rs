@@ -73,17 +73,23 @@ impl WebHdfs {
     /// Returns the entries of a directory after the name `after`, and whether there are more. A file lists itself.
     ///
     /// # Errors
-    /// Returns the same errors as Hadoop's `listStatusBatch`, also if the directory vanished between two pages.
+    /// Returns the same errors as Hadoop's `listStatusBatch`. A directory that vanishes between two pages is not found.
     pub fn list_page(&self, path: &str, after: Option<&str>) -> Result<(Vec<Status>, bool)> {
-        let query = Query::default().with_some("startafter", after);
-        let answer = self.exchange.call(&op::LIST_STATUS_BATCH, path, &query)?;
-        let (entries, remaining) = Status::read_page(&answer)?;
-        match entries.is_empty() && remaining > 0 {
-            true => {
-                Err(Error::Protocol(format!("{path}: an empty page before {remaining} entries")))
+        // HttpFS of Hadoop tells capital letters apart, and would send the first page again for ever.
+        for parameter in ["startafter", "startAfter"] {
+            let query = Query::default().with_some(parameter, after);
+            let answer = self.exchange.call(&op::LIST_STATUS_BATCH, path, &query)?;
+            let (entries, remaining) = Status::read_page(&answer)?;
+            let continues = match (after, entries.first()) {
+                (Some(after), Some(first)) => first.name.as_str() > after,
+                (_, None) => remaining == 0,
+                (None, Some(_)) => true,
+            };
+            if continues {
+                return Ok((entries, remaining > 0));
             }
-            false => Ok((entries, remaining > 0)),
         }
+        Err(Error::Protocol(format!("{path}: the server does not continue the listing")))
     }
 
     /// Opens a file for reading.
@@ -375,7 +381,7 @@ impl WebHdfs {
         self.exchange.call(&op::RENAME_SNAPSHOT, path, &query).map(drop)
     }
 
-    /// The permission after the umask, and before it: a default ACL of the parent takes the umask's place.
+    /// Adds the permission with and without the umask: a default ACL of the parent takes the umask's place.
     fn permissions(&self, unmasked: u16) -> Query {
         let masked = unmasked & !self.exchange.settings.umask;
         Query::default()
@@ -384,7 +390,7 @@ impl WebHdfs {
     }
 }
 
-/// Hadoop's server refuses a permission in an entry that is to be removed.
+/// Returns an entry as Hadoop's server wants it for a removal: without a permission.
 fn without_permission(entry: &AclEntry) -> String {
     let text = entry.to_string();
     let end = text.rfind(':').map_or(text.len(), |colon| colon + 1);

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 /// The first lines of requests to a server.
 type Asked = Arc<Mutex<Vec<String>>>;
 
-/// A server that answers the request with a number and a first line by bytes, after which it closes the connection.
+/// Starts a server: `answer` gets the number and first line of each request and returns the bytes of its answer.
 fn server(answer: impl Fn(usize, &str) -> Vec<u8> + Send + 'static) -> (String, Asked) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -75,7 +75,7 @@ fn standby() -> Vec<u8> {
     exception("org.apache.hadoop.ipc.StandbyException")
 }
 
-/// An address at which no process listens.
+/// Returns an address at which no process listens.
 fn nobody() -> String {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string()
 }
@@ -127,7 +127,7 @@ fn a_call_with_an_unknown_outcome_is_not_sent_again() {
     let error = fs.rename("/a", "/b").unwrap_err();
     assert!(error.to_string().contains("the outcome of RENAME is unknown"), "{error}");
     assert_eq!((first.lock().unwrap().len(), second.lock().unwrap().len()), (1, 0));
-    // What can be repeated goes to the other one.
+    // A call that can be repeated goes to the other NameNode.
     assert!(!pair(&closes, &other).mkdirs("/a").unwrap());
     assert_eq!(second.lock().unwrap().len(), 1);
 }
@@ -189,7 +189,7 @@ fn a_refused_write_says_why() {
     assert_eq!(writer.close().unwrap_err().to_string(), "said");
 }
 
-/// A NameNode of a file `0123456789`, whose DataNode sends `piece` bytes of each answer and breaks off.
+/// Starts a NameNode with a file `0123456789`. Its DataNode sends `piece` bytes of each answer and breaks off.
 fn breaking(piece: usize, ids: impl Fn(usize) -> u64 + Send + 'static) -> (WebHdfs, Asked) {
     let (datanode, _) = server(move |_, line| {
         let offset = line.split("offset=").nth(1).and_then(|text| text.split('&').next());
@@ -253,4 +253,24 @@ fn a_directory_that_vanishes_between_two_pages_is_an_error() {
     let (entries, has_more) = fs.list_page("/d", None).unwrap();
     assert!(entries[0].name == "f" && has_more);
     assert_eq!(fs.list_page("/d", Some("f")).unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+/// Hadoop's HttpFS knows `startAfter` only; it used to send the first page again and again.
+#[test]
+fn a_listing_continues_where_parameters_have_capital_letters() {
+    let page = |name: &str, remaining: usize| {
+        json("200 OK", &format!(
+            r#"{{"DirectoryListing":{{"partialListing":{{"FileStatuses":{{"FileStatus":[{{"accessTime":0,"blockSize":1,
+            "group":"g","length":0,"modificationTime":0,"owner":"o","pathSuffix":"{name}","permission":"644",
+            "replication":1,"type":"FILE"}}]}}}},"remainingEntries":{remaining}}}}}"#
+        ))
+    };
+    let (address, _) = server(move |_, line| match line.contains("startAfter=a") {
+        true => page("b", 0),
+        false => page("a", 1),
+    });
+    let (entries, has_more) = client(&address).list_page("/d", Some("a")).unwrap();
+    assert!(entries[0].name == "b" && !has_more);
+    let (address, _) = server(move |_, _| page("a", 1));
+    assert!(client(&address).list_page("/d", Some("a")).is_err());
 }

@@ -17,7 +17,7 @@ pub enum Error {
     /// The server does not accept the caller (status 401).
     #[error("{0}")]
     Unauthorized(String),
-    /// No connection could be made; nothing was sent.
+    /// Connecting failed; nothing was sent.
     #[error("{address}: {source}; is a WebHDFS or HttpFS server running there?")]
     Connect {
         /// The server, as `host:port`.
@@ -87,7 +87,7 @@ impl Error {
         }
     }
 
-    /// Returns `true` if the server is a standby, and another NameNode is to be asked.
+    /// Returns `true` if the server is a standby, so that the call must go to another NameNode.
     pub(crate) fn is_standby(&self) -> bool {
         self.has_class(JavaException::Standby)
     }

@@ -229,7 +229,7 @@ impl Exchange {
             } else if several && (error.is_standby() || is_lost) {
                 failovers += 1;
                 self.servers.fail_over(number);
-                // Each server is asked once without a delay.
+                // The first round through the servers has no delay.
                 let rounds = failovers / u32::try_from(self.servers.count()).unwrap_or(1);
                 (failovers <= self.settings.failovers_max).then(|| self.delay(rounds))
             } else if several && error.is_retriable() {

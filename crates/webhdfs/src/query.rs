@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// What has a meaning in a URL, or is not ASCII.
+/// Characters with a meaning in a URL, and all that are not ASCII.
 const IN_PATH: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 

@@ -21,7 +21,7 @@ const SKIP_MAX: u64 = 64 << 10;
 
 /// A file open for reading.
 ///
-/// Invariant: all bytes are those of one file. Before a second connection the path is looked up again; if it now names
+/// Invariant: all bytes come from one file. Before a second connection the path is looked up again; if it now names
 /// another file, the read fails.
 pub struct Reader {
     exchange: Arc<Exchange>,

@@ -6,7 +6,7 @@ use zerohop_conf::{Conf, keys};
 
 use crate::error::{Error, Result};
 
-/// The servers of a file system, of which one is asked first.
+/// The servers of a file system. Calls go to the current one.
 #[derive(Debug)]
 pub(crate) struct Servers {
     pub(crate) is_tls: bool,

@@ -1,4 +1,4 @@
-//! What the configuration says about calls.
+//! The settings of calls.
 
 use std::time::Duration;
 

@@ -14,7 +14,7 @@ use super::status::{FsStatus, QuotaUsage, Status, Summary};
 use super::store::{CreateHow, Input, OpenHow, Output, Store, Stores, Times};
 use crate::failure::{Failure, Kind, Outcome};
 
-/// Where an archive is.
+/// The place of an archive.
 pub struct Archive {
     /// `har://hdfs-host:port/dir/name.har` or `har:/dir/name.har`
     uri: String,
@@ -40,8 +40,10 @@ impl Archive {
         let path = absolute(&path, "/");
         let above = std::iter::successors(Some(path.as_str()), |path| parent(path));
         let archive = above.into_iter().find(|path| path.ends_with(".har"));
-        let archive = archive
-            .ok_or_else(|| Failure::io(format!("Invalid path for the Har Filesystem. {shown}")))?;
+        let archive = archive.ok_or_else(|| {
+            let given = format!("har://{}{path}", authority.unwrap_or_default());
+            Failure::io(format!("Invalid path for the Har Filesystem. {given}"))
+        })?;
         let below = match authority {
             None => Location::default_of(conf)?,
             Some(authority) => {
@@ -263,7 +265,7 @@ impl Store for HarStore {
         Err(not_allowed("truncate"))
     }
 
-    /// As Hadoop's `FileSystem.getContentSummary`, which takes replicas for one.
+    /// Adds up like Hadoop's `FileSystem.getContentSummary`, which counts one replica.
     fn summary(&self, path: &str) -> Outcome<Summary> {
         let mut sum = Summary { quota: -1, space_quota: -1, ..Summary::default() };
         let mut paths = vec![path.to_owned()];
@@ -296,7 +298,7 @@ impl Store for HarStore {
         self.below.fs_status()
     }
 
-    /// As Hadoop's `FileSystem.access`, by owner, group and permission bits.
+    /// Checks owner, group and permission bits, like Hadoop's `FileSystem.access`.
     fn access(&self, path: &str, mask: u32) -> Outcome {
         let status = self.status(path)?;
         let user = User::of_process().name;

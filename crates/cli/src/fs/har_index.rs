@@ -5,8 +5,8 @@
 //! _index:       "NAME dir  none|PROPERTIES 0     0      CHILD... \n"
 //!               "NAME file PART            START LENGTH [PROPERTIES] \n"
 //! ```
-//! Names are escaped as in forms since version 2; properties, since version 3, are "TIME MODE OWNER GROUP", of which
-//! Hadoop reads the time.
+//! Names are escaped as in forms since version 2; properties, since version 3, are "TIME MODE OWNER GROUP"; Hadoop
+//! uses the time alone.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read};
@@ -137,7 +137,7 @@ impl HarIndex {
     }
 }
 
-/// A text as Java's `URLDecoder` reads it.
+/// Decodes a text like Java's `URLDecoder`.
 fn unescaped(text: &str) -> Option<String> {
     let text = text.replace('+', " ");
     Some(percent_encoding::percent_decode_str(&text).decode_utf8().ok()?.into_owned())

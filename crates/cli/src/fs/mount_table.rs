@@ -24,7 +24,7 @@ pub struct Link {
     pub target: String,
 }
 
-/// What a path resolves to.
+/// The result of resolving a path.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Place {
     /// A directory of the tree, and the path below it that was not resolved.
@@ -243,8 +243,8 @@ impl MountTable {
         }
     }
 
-    /// Returns the path in the view of a path in the file system of a link, of which `root` is the directory that the
-    /// link leads to.
+    /// Returns the path in the view of a path in the file system of a link. The link leads to the
+    /// directory `root`.
     pub fn view_path(&self, link: usize, root: &str, path: &str) -> String {
         let below = path.strip_prefix(root.trim_end_matches('/')).unwrap_or(path);
         let mounted_on = self.links.get(link).map_or("/", |link| &link.path).trim_end_matches('/');

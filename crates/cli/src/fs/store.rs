@@ -1,4 +1,4 @@
-//! What the shell needs of a file system; each scheme has it.
+//! The operations that the shell needs of each file system.
 
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -77,7 +77,7 @@ pub struct Resolved {
     pub path: String,
 }
 
-/// A mount point with the sizes of the file system behind it.
+/// A mount point with the sizes of its file system.
 pub struct MountUsage {
     /// The URI that the mount point leads to.
     pub target: String,

@@ -44,7 +44,7 @@ impl OpenStores {
         self.remote.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    /// Returns a location with scheme and authority; those of the default file system where they are missing.
+    /// Returns scheme and authority of a location. If one is missing, the default file system gives it.
     fn complete(&self, location: &Location) -> Outcome<(String, Option<String>)> {
         let lower = |scheme: &str| scheme.to_ascii_lowercase();
         if let (Some(scheme), Some(authority)) = (&location.scheme, &location.authority) {
@@ -131,3 +131,7 @@ impl Stores for OpenStores {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "stores_test.rs"]
+mod tests;

@@ -35,7 +35,7 @@ pub fn move_to_trash(shell: &mut Shell, item: &Item) -> Outcome<bool> {
             ..failure
         },
     };
-    // The trash is that of the file system which a mount point leads to.
+    // A mount point leads to a file system with its own trash.
     let below = item.store.resolve(&item.path)?;
     let below = below.map(|at| Item { store: at.store, path: at.path, ..item.clone() });
     let place = below.unwrap_or_else(|| item.clone());

@@ -72,7 +72,7 @@ pub struct At {
     pub by_mount_point: bool,
 }
 
-/// Where an operation goes.
+/// The place that an operation goes to.
 pub enum Found {
     Internal { directory: String, rest: String },
     Linked(At),

@@ -252,8 +252,8 @@ impl Store for WebStore {
 }
 
 impl WebStore {
-    /// Hadoop's HttpFS knows no options of a rename, and its plain one does not overwrite. The old file is moved away
-    /// first, and back if the new one cannot take its place: at no time is there less than one of them.
+    /// Replaces a file on Hadoop's HttpFS, whose rename has no options and does not overwrite. The old file is moved away
+    /// first, and back if the new one cannot be renamed, so that one of them always exists.
     fn replace_in_steps(&self, from: &str, to: &str) -> Outcome {
         let rename = |from: &str, to: &str| match self.rename(from, to) {
             Ok(false) => Err(Failure::path(to, "Input/output error")),

@@ -8,11 +8,11 @@ const HEADERS_MAX: usize = 100;
 /// The place where an answer's body ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Length {
-    /// After a known number of bytes.
+    /// The body has a known number of bytes.
     Known(u64),
-    /// After an empty chunk.
+    /// The body ends with an empty chunk.
     Chunked,
-    /// At the end of the connection.
+    /// The body ends with the connection.
     #[default]
     Close,
 }
@@ -72,7 +72,7 @@ impl Head {
     }
 }
 
-/// The error of an answer that is not HTTP.
+/// Creates the error of an answer that is not HTTP.
 pub(crate) fn invalid(problem: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("not an answer of HTTP: {problem}"))
 }

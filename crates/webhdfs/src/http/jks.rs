@@ -7,8 +7,8 @@
 //! certificate: utf type (version 2 only) | u32 length | DER
 //! utf: u16 length | bytes
 //! ```
-//! A SHA-1 digest with the password follows. Certificates are not secret, so the digest is not checked: whoever can
-//! write the file can also write the configuration that names it.
+//! A SHA-1 digest with the password follows. Certificates are not secret, so the digest is not checked: a user who
+//! can write the file can also write the configuration that names it.
 
 const MAGIC: &[u8] = &[0xfe, 0xed, 0xfe, 0xed];
 

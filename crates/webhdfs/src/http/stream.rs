@@ -80,7 +80,7 @@ impl Stream {
     }
 }
 
-/// A time-out has an error kind of its own on Linux, which says "Resource temporarily unavailable".
+/// Names a time-out. Linux reports it as "Resource temporarily unavailable".
 fn timed_out(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::WouldBlock => io::Error::new(io::ErrorKind::TimedOut, "Read timed out"),

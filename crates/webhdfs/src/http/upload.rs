@@ -44,7 +44,7 @@ impl Upload {
         self.answer(Err(failure))
     }
 
-    /// A server that refuses a body closes the connection; its answer says why.
+    /// Receives the answer, after a failure too: a server that refuses a body says why and closes the connection.
     fn answer(mut self, sent: io::Result<()>) -> io::Result<(Head, Body)> {
         match (self.connection.receive(), sent) {
             (Ok(head), _) => {

@@ -175,7 +175,7 @@ fn compare(cluster: &Cluster, hdfs: &str) -> Outcome {
         meaning
     };
     let sides =
-        Sides { conf: &conf, directory: cluster.directory(), meaning: &meaning, differences: &[] };
+        Sides { conf: &conf, directory: cluster.directory(), meaning: &meaning, differences: DIFFERENCES };
     sides.compare(COMMANDS)
 }
 

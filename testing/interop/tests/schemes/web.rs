@@ -113,7 +113,12 @@ const ON_OURS: &[(&str, &str)] = &[(
 
 fn on(name: &str, namenode: Kind, test: impl FnOnce(&Cluster) -> Outcome) {
     let settings =
-        site::settings(&[("dfs.replication", "2"), ("dfs.namenode.acls.enabled", "true")]);
+        site::settings(&[
+        ("dfs.replication", "2"),
+        ("dfs.namenode.acls.enabled", "true"),
+        // Listings have several pages.
+        ("dfs.ls.limit", "2"),
+    ]);
     let spec = Spec { name, namenode, datanodes: namenode, count: 2, settings };
     let outcome = Cluster::start(&spec).and_then(|mut cluster| {
         cluster.keep_logs = true;
