@@ -259,11 +259,14 @@ fn a_directory_that_vanishes_between_two_pages_is_an_error() {
 #[test]
 fn a_listing_continues_where_parameters_have_capital_letters() {
     let page = |name: &str, remaining: usize| {
-        json("200 OK", &format!(
-            r#"{{"DirectoryListing":{{"partialListing":{{"FileStatuses":{{"FileStatus":[{{"accessTime":0,"blockSize":1,
+        json(
+            "200 OK",
+            &format!(
+                r#"{{"DirectoryListing":{{"partialListing":{{"FileStatuses":{{"FileStatus":[{{"accessTime":0,"blockSize":1,
             "group":"g","length":0,"modificationTime":0,"owner":"o","pathSuffix":"{name}","permission":"644",
             "replication":1,"type":"FILE"}}]}}}},"remainingEntries":{remaining}}}}}"#
-        ))
+            ),
+        )
     };
     let (address, _) = server(move |_, line| match line.contains("startAfter=a") {
         true => page("b", 0),

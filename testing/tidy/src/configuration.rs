@@ -12,7 +12,7 @@ use crate::sources;
 pub const PAGE: &str = "docs/configuration.md";
 
 /// Where code stands, and who runs it; the first that fits counts.
-const READERS: [(&str, &[&str]); 25] = [
+const READERS: [(&str, &[&str]); 26] = [
     ("crates/namenode/", &["NameNode"]),
     ("crates/namespace/", &["NameNode"]),
     ("crates/journal/", &["NameNode"]),
@@ -37,6 +37,7 @@ const READERS: [(&str, &[&str]); 25] = [
     ("crates/transport/src/groups", &["NameNode", "DataNode"]),
     ("crates/transport/", &["NameNode", "DataNode", "client"]),
     ("crates/daemon/", &["NameNode", "DataNode", "JournalNode"]),
+    ("crates/conf/src/umask.rs", &["client"]),
     ("crates/conf/", &["NameNode", "DataNode", "client"]),
 ];
 

@@ -102,17 +102,16 @@ fn views_in_a_circle_are_refused() {
 #[test]
 fn archives_of_all_versions_are_read_and_a_short_part_file_is_an_error() {
     let directory = tempfile::tempdir().unwrap();
-    for (version, root, file) in [
-        ("1", "none", ""),
-        ("2", "none", ""),
-        ("3", "1331+493+root+root", " 1440+420+root+root"),
-    ] {
+    for (version, root, file) in
+        [("1", "none", ""), ("2", "none", ""), ("3", "1331+493+root+root", " 1440+420+root+root")]
+    {
         let archive = directory.path().join(format!("v{version}.har"));
         fs::create_dir(&archive).unwrap();
         let name = if version == "1" { "/f" } else { "%2Ff" };
         let above = if version == "1" { "/" } else { "%2F" };
         let index = format!("{above} dir {root} 0 0 f \n{name} file part-0 2 5{file} \n");
-        fs::write(archive.join("_masterindex"), format!("{version} \n0 9 0 {} \n", index.len())).unwrap();
+        fs::write(archive.join("_masterindex"), format!("{version} \n0 9 0 {} \n", index.len()))
+            .unwrap();
         fs::write(archive.join("_index"), index).unwrap();
         fs::write(archive.join("part-0"), "..hello..").unwrap();
         let path = archive.display().to_string();

@@ -25,7 +25,7 @@ keys! {
     FS_VIEWFS_MOUNTTABLE_DEFAULT_NAME_KEY: String = "fs.viewfs.mounttable.default.name.key", "default", Plain;
     /// Whether a mount point may lie below another one.
     FS_VIEWFS_MOUNTTABLE_NESTED_MOUNT_POINT_SUPPORTED: bool = "fs.viewfs.mounttable.nested.mount.point.supported", "true", Plain;
-    /// Whether the port of a viewfs URI is no part of the mount table's name.
+    /// Whether viewfs looks up its mount table without the port of the URI.
     FS_VIEWFS_IGNORE_PORT_IN_MOUNT_TABLE_NAME: bool = "fs.viewfs.ignore.port.in.mount.table.name", "false", Plain;
     /// Whether viewfs lists a mount point as a symbolic link, and not as the directory that it leads to.
     FS_VIEWFS_MOUNT_LINKS_AS_SYMLINKS: bool = "fs.viewfs.mount.links.as.symlinks", "true", Plain;

@@ -174,8 +174,12 @@ fn compare(cluster: &Cluster, hdfs: &str) -> Outcome {
         meaning.push(("ROOT".to_owned(), format!("/{root}")));
         meaning
     };
-    let sides =
-        Sides { conf: &conf, directory: cluster.directory(), meaning: &meaning, differences: DIFFERENCES };
+    let sides = Sides {
+        conf: &conf,
+        directory: cluster.directory(),
+        meaning: &meaning,
+        differences: DIFFERENCES,
+    };
     sides.compare(COMMANDS)
 }
 
