@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
@@ -120,51 +119,6 @@ pub fn copy_all(shell: &mut Shell, sources: &[Item], target: &Item, how: Copying
     walked
 }
 
-/// Copies files, each to its target, by several threads, and then gives the directories what they shall
-/// keep; the number of bytes. `stops`: the first failure ends it.
-pub fn copy_files(
-    shell: &mut Shell,
-    files: Vec<(Item, Item)>,
-    directories: &[(Item, Item)],
-    how: Copying,
-    stops: bool,
-) -> Outcome<u64> {
-    let (progress, failures) = (Progress::new(), Mutex::default());
-    for (source, _) in &files {
-        progress.expect(u64::try_from(source.found()?.length).unwrap_or(0));
-    }
-    let work = Work { how, progress, threads_of_file: 1, failures, span: trace::current_span() };
-    let jobs = files.into_iter().enumerate().map(|(index, (source, target))| Job {
-        index,
-        source,
-        target,
-    });
-    let (jobs, bytes) = (Mutex::new(jobs), AtomicU64::new(0));
-    std::thread::scope(|scope| {
-        for _ in 0..how.threads.max(1) {
-            scope.spawn(|| {
-                let _within = work.span.enter();
-                while !(stops && work.has_failed()) {
-                    let next = jobs.lock().ok().and_then(|mut jobs| jobs.next());
-                    let Some(job) = next else { return };
-                    if work.try_copy(&job) {
-                        let length = job.source.status.as_ref().map_or(0, |status| status.length);
-                        bytes.fetch_add(u64::try_from(length).unwrap_or(0), Ordering::Relaxed);
-                    }
-                }
-            });
-        }
-    });
-    work.progress.finish();
-    let failures = work.failures.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    failures.into_values().try_for_each(|failure| shell.report(failure))?;
-    for (source, target) in directories.iter().rev() {
-        let kept = preserve(source, target, how.preserve);
-        shell.note(kept)?;
-    }
-    Ok(bytes.into_inner())
-}
-
 /// The walk over the sources; it makes directories itself and hands files to the threads.
 struct Walk<'a> {
     work: &'a Work,
@@ -238,17 +192,12 @@ impl Work {
         }
     }
 
-    /// Copies a file and keeps a failure for later; whether it went well.
-    fn try_copy(&self, job: &Job) -> bool {
-        let Err(failure) = self.copy(job) else { return true };
+    /// Copies a file and keeps a failure for later.
+    fn try_copy(&self, job: &Job) {
+        let Err(failure) = self.copy(job) else { return };
         if let Ok(mut failures) = self.failures.lock() {
             failures.insert(job.index, failure);
         }
-        false
-    }
-
-    fn has_failed(&self) -> bool {
-        self.failures.lock().is_ok_and(|failures| !failures.is_empty())
     }
 
     /// Copies a file; a failure that names neither of its names gets one.
@@ -326,7 +275,11 @@ fn write_file(
     how: Copying,
     fill: impl FnOnce(&mut dyn Output) -> Outcome,
 ) -> Outcome {
-    let create = CreateHow { overwrite: true, lazy_persist: how.lazy_persist };
+    let create = CreateHow {
+        overwrite: true,
+        lazy_persist: how.lazy_persist,
+        ..CreateHow::default()
+    };
     if how.direct {
         return Closed::with(target.store.create(&target.path, create)?, fill);
     }

@@ -181,7 +181,7 @@ pub fn getmerge(shell: &mut Shell, args: Vec<String>) -> Outcome {
     if target.is_dir() {
         return Err(Failure::is_directory(&target.text));
     }
-    let how = CreateHow { overwrite: true, lazy_persist: false };
+    let how = CreateHow { overwrite: true, ..CreateHow::default() };
     merge(&sources, &given, target.store.create(&target.path, how)?)
 }
 

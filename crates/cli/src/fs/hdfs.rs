@@ -111,7 +111,9 @@ impl Store for HdfsStore {
         let options = CreateOptions::default()
             .overwrite(how.overwrite)
             .lazy_persist(how.lazy_persist)
-            .replication(how.lazy_persist.then_some(1));
+            .replication(how.replication.or(how.lazy_persist.then_some(1)))
+            .block_size(how.block_size)
+            .checksum(how.checksum);
         let writer = self.fs.create(path, options).map_err(client_failure)?;
         Ok(Box::new(HdfsOutput(writer)))
     }
@@ -219,6 +221,11 @@ impl Store for HdfsStore {
 
     fn checksum(&self, path: &str) -> Outcome<Option<Checksum>> {
         let sum = self.fs.checksum(path).map_err(client_failure)?;
+        Ok(sum.map(|sum| Checksum { algorithm: sum.algorithm, bytes: sum.bytes }))
+    }
+
+    fn checksum_of(&self, path: &str, len: u64) -> Outcome<Option<Checksum>> {
+        let sum = self.fs.checksum_of(path, len).map_err(client_failure)?;
         Ok(sum.map(|sum| Checksum { algorithm: sum.algorithm, bytes: sum.bytes }))
     }
 

@@ -38,7 +38,7 @@ fn index(shell: &mut Shell, item: &Item, overwrite: bool) -> Outcome {
     // Nobody may see half an index: a job would take it for all of the file.
     let unfinished = format!("{name}.tmp");
     let written = store
-        .create(&unfinished, CreateHow { overwrite: true, lazy_persist: false })
+        .create(&unfinished, CreateHow { overwrite: true, ..CreateHow::default() })
         .and_then(|mut output| {
             output.write_all(&bytes)?;
             output.finish()

@@ -55,7 +55,7 @@ pub fn touchz(shell: &mut Shell, args: Vec<String>) -> Outcome {
 }
 
 fn create_empty(item: &Item) -> Outcome {
-    let how = CreateHow { overwrite: true, lazy_persist: false };
+    let how = CreateHow { overwrite: true, ..CreateHow::default() };
     item.store.create(&item.path, how)?.finish()
 }
 

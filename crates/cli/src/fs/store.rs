@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use zerohop_client::AclEntry;
 use zerohop_client::blocking::FileSystem;
+use zerohop_wire::checksum_type::DataChecksum;
 
 use super::acl_entry::AclChange;
 use super::location::{Location, child};
@@ -20,6 +21,11 @@ pub struct CreateHow {
     pub overwrite: bool,
     /// Memory first, one replica, written to disk later.
     pub lazy_persist: bool,
+    /// Replicas, block size and sums of the data; what is `None` is as configured, and a file system
+    /// without such things ignores it.
+    pub replication: Option<u16>,
+    pub block_size: Option<u64>,
+    pub checksum: Option<DataChecksum>,
 }
 
 /// How a file is opened.
@@ -171,6 +177,11 @@ pub trait Store: Send + Sync {
     /// `None` where the file system has no checksums of files.
     fn checksum(&self, _path: &str) -> Outcome<Option<Checksum>> {
         Ok(None)
+    }
+    /// The checksum of a file's first bytes; `None` also where only that of a whole file can be had.
+    fn checksum_of(&self, path: &str, len: u64) -> Outcome<Option<Checksum>> {
+        let is_whole = u64::try_from(self.status(path)?.length) == Ok(len);
+        if is_whole { self.checksum(path) } else { Ok(None) }
     }
     /// Minutes that a trash checkpoint is kept by the server's defaults.
     fn trash_interval_min(&self) -> Outcome<i64> {

@@ -163,6 +163,12 @@ keys! {
     DFS_ENCRYPT_DATA_TRANSFER: bool = "dfs.encrypt.data.transfer", "false", Plain;
     /// Quality of protection of data connections.
     DFS_DATA_TRANSFER_PROTECTION: Vec<String> = "dfs.data.transfer.protection", "", Plain;
+    /// Whether distcp -update, where it compares no checksums, copies a file of equal length that is newer than its copy.
+    DISTCP_UPDATE_MODIFICATION_TIME: bool = "distcp.update.modification.time", "true", Plain;
+    /// Local file with regular expressions; distcp leaves out paths that one of them matches. Its option -filters counts more.
+    DISTCP_FILTERS_FILE: Option<String> = "distcp.filters.file", "", Plain;
+    /// Megabytes a second that each thread of distcp reads. Without it there is no limit. Its option -bandwidth counts more.
+    DISTCP_MAP_BANDWIDTH_MB: Option<String> = "distcp.map.bandwidth.mb", "", Plain;
     /// Whether DataNodes demand block tokens.
     DFS_BLOCK_ACCESS_TOKEN_ENABLE: bool = "dfs.block.access.token.enable", "false", Plain;
 }

@@ -1,0 +1,71 @@
+//! Paths that are left out (`-filters`).
+
+use regex::Regex;
+
+use crate::failure::{Failure, Outcome};
+use crate::fs::store::Store;
+
+/// Patterns, each of which has to match a whole path with scheme and host.
+#[derive(Default)]
+pub struct Filter {
+    patterns: Vec<Regex>,
+}
+
+impl Filter {
+    /// Reads a local file with a pattern in each line. Hadoop's copies everything where it cannot be
+    /// read.
+    pub fn read(path: Option<&str>) -> Outcome<Filter> {
+        let Some(path) = path else { return Ok(Filter::default()) };
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Failure::io(format!("-filters {path}: {error}")))?;
+        let pattern = |line: &str| {
+            Regex::new(&format!("^(?:{line})$")).map_err(|error| {
+                let error = error.to_string();
+                let why = error.lines().last().unwrap_or_default();
+                Failure::io(format!("-filters {path}: `{line}' is no pattern known here: {why}"))
+            })
+        };
+        let patterns = text.lines().map(pattern).collect::<Outcome<_>>()?;
+        Ok(Filter { patterns })
+    }
+
+    /// Whether a path is copied; what is below a directory that is not has to match by itself.
+    pub fn keeps(&self, store: &dyn Store, path: &str) -> bool {
+        if self.patterns.is_empty() {
+            return true;
+        }
+        let text = qualified(store, path);
+        !self.patterns.iter().any(|pattern| pattern.is_match(&text))
+    }
+}
+
+/// A path as Hadoop's `Path` prints it.
+pub fn qualified(store: &dyn Store, path: &str) -> String {
+    match store.is_local() {
+        true => format!("file:{path}"),
+        false => format!("{}{path}", store.uri()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fs::local::LocalStore;
+
+    #[test]
+    fn patterns_match_whole_paths_with_their_scheme() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("patterns");
+        let text = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            Filter::read(path.to_str())
+        };
+        let filter = text(".*\\.tmp\n/a/exact\nfile:/a/known\n").unwrap();
+        let keeps = |path: &str| filter.keeps(&LocalStore::default(), path);
+        assert!(!keeps("/a/x.tmp") && keeps("/a/x.tmp/y"));
+        assert!(keeps("/a/exact") && !keeps("/a/known"));
+        let refused = text("ok\na(?=b)\n").map(|_| ()).unwrap_err().text;
+        assert!(refused.contains("`a(?=b)'"), "{refused}");
+        assert!(Filter::read(Some("/no/such/file")).is_err());
+    }
+}

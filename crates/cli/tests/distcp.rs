@@ -1,0 +1,181 @@
+//! `distcp`: what once lost or invented files.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, FileTimes};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use support::{Up, run, without_clusters, zerohop};
+
+/// Exit codes of `DistCpConstants` as a shell sees them.
+const INVALID_ARGUMENT: i32 = 255;
+const DUPLICATE_INPUT: i32 = 254;
+const UNKNOWN_ERROR: i32 = 25;
+
+/// Directories of this machine.
+struct Trees {
+    directory: tempfile::TempDir,
+}
+
+impl Trees {
+    fn new(files: &[&str]) -> Trees {
+        let trees = Trees { directory: tempfile::tempdir().unwrap() };
+        for file in files {
+            trees.write(file, file);
+        }
+        trees
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.at(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Files below a directory, with their text.
+    fn files(&self, name: &str) -> BTreeMap<String, String> {
+        let mut files = BTreeMap::new();
+        let mut left = vec![self.at(name)];
+        while let Some(directory) = left.pop() {
+            for path in fs::read_dir(directory).unwrap().flatten().map(|entry| entry.path()) {
+                match path.is_dir() {
+                    true => left.push(path),
+                    false => {
+                        let short = path.strip_prefix(self.at(name)).unwrap();
+                        let text = fs::read_to_string(&path).unwrap();
+                        files.insert(short.display().to_string(), text);
+                    }
+                }
+            }
+        }
+        files
+    }
+
+    fn names(&self, name: &str) -> Vec<String> {
+        self.files(name).into_keys().collect()
+    }
+
+    /// Runs `distcp`; words with a slash are paths in the directory.
+    fn distcp(&self, words: &str) -> (i32, String) {
+        let words: Vec<String> = words
+            .split(' ')
+            .map(|word| match word.strip_prefix('/') {
+                Some(name) => format!("file://{}", self.at(name).display()),
+                None => word.to_owned(),
+            })
+            .collect();
+        let mut command = without_clusters(&["distcp"]);
+        let (code, out, err) = run(command.args(words).current_dir(self.directory.path()));
+        (code, format!("{out}{err}"))
+    }
+}
+
+fn set_modified(path: &Path, seconds: u64) {
+    let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+    File::open(path).unwrap().set_times(FileTimes::new().set_modified(time)).unwrap();
+}
+
+/// A pattern without a match left no source, and so nothing that the target was to keep.
+#[test]
+fn a_source_that_is_not_there_ends_the_command_before_anything_is_deleted() {
+    for sources in ["/none*", "/none", "/s/none*", "/s /none*", "/none* /s"] {
+        let trees = Trees::new(&["s/one", "t/one", "t/other"]);
+        let (code, said) = trees.distcp(&format!("-i -update -delete {sources} /t"));
+        assert_eq!(code, INVALID_ARGUMENT, "{sources}: {said}");
+        assert_eq!(trees.names("t"), ["one", "other"], "{sources}: {said}");
+    }
+}
+
+/// A directory that could not be listed was a failure like others, and `-delete` took its copy away.
+#[test]
+fn a_directory_that_cannot_be_listed_ends_the_command_before_anything_is_deleted() {
+    let directory = tempfile::tempdir().unwrap();
+    let up = Up::start(&directory.path().join("data"));
+    let shell = |words: &[&str]| {
+        let (code, out, err) = run(&mut up.fs(words));
+        assert_eq!(code, 0, "{words:?}: {err}");
+        out
+    };
+    shell(&["-mkdir", "-p", "/s/open", "/s/shut", "/t/open", "/t/shut"]);
+    shell(&["-touchz", "/s/open/f", "/s/shut/f", "/t/open/f", "/t/shut/f", "/t/other"]);
+    shell(&["-chmod", "000", "/s/shut"]);
+    shell(&["-chmod", "-R", "777", "/t"]);
+    let before = shell(&["-ls", "-R", "/t"]);
+    let mut command = zerohop(&["distcp", "-i", "-update", "-delete", "/s", "/t"]);
+    command.env("HADOOP_CONF_DIR", &up.conf).env("HADOOP_USER_NAME", "somebody");
+    let (code, _, err) = run(&mut command);
+    assert_eq!(code, UNKNOWN_ERROR, "{err}");
+    assert!(err.contains("/s/shut"), "{err}");
+    assert_eq!(shell(&["-ls", "-R", "/t"]), before, "{err}");
+}
+
+/// `-delete` came first: what it deleted was gone when a copy failed.
+#[test]
+fn nothing_is_deleted_where_a_copy_fails() {
+    let trees = Trees::new(&["s/a", "s/z", "t/other"]);
+    // A directory cannot be replaced by a file.
+    fs::create_dir_all(trees.at("t/z")).unwrap();
+    let (code, said) = trees.distcp("-update -delete /s /t");
+    assert_eq!(code, UNKNOWN_ERROR, "{said}");
+    assert!(trees.names("t").contains(&"other".to_owned()), "{said}");
+    assert!(trees.at("t/z").is_dir());
+    fs::remove_dir(trees.at("t/z")).unwrap();
+    assert_eq!(trees.distcp("-update -delete /s /t").0, 0);
+    assert_eq!(trees.names("t"), ["a", "z"]);
+}
+
+/// Where checksums are not compared the equal length alone decided.
+#[test]
+fn a_file_that_changed_at_its_length_is_copied_where_checksums_are_not_compared() {
+    for options in ["-update", "-update -skipcrccheck"] {
+        let trees = Trees::new(&[]);
+        trees.write("s/f", "new");
+        trees.write("t/f", "old");
+        set_modified(&trees.at("t/f"), 1_000_000_000);
+        set_modified(&trees.at("s/f"), 1_000_000_001);
+        assert_eq!(trees.distcp(&format!("{options} /s /t")).0, 0);
+        assert_eq!(trees.files("t")["f"], "new", "{options}");
+        // A copy that is as old or newer counts as one of the same bytes.
+        trees.write("t/f", "own");
+        set_modified(&trees.at("t/f"), 1_000_000_001);
+        assert_eq!(trees.distcp(&format!("{options} /s /t")).0, 0);
+        assert_eq!(trees.files("t")["f"], "own", "{options}");
+        let configured = "-D distcp.update.modification.time=false";
+        set_modified(&trees.at("t/f"), 1_000_000_000);
+        assert_eq!(trees.distcp(&format!("{configured} {options} /s /t")).0, 0);
+        assert_eq!(trees.files("t")["f"], "own", "{options}");
+    }
+}
+
+/// Both went to one file of the target, at once.
+#[test]
+fn sources_with_one_name_are_refused_before_anything_is_copied() {
+    let trees = Trees::new(&["a/f", "b/f", "a/d/one", "b/d/two"]);
+    fs::create_dir_all(trees.at("t")).unwrap();
+    for words in ["/a/f /b/f /t", "/a/d /b/d /t", "-update /a /b /t", "-overwrite /a/f /b /t"] {
+        let (code, said) = trees.distcp(words);
+        assert_eq!(code, DUPLICATE_INPUT, "{words}: {said}");
+        assert!(said.contains("would cause duplicates"), "{words}: {said}");
+        assert!(trees.names("t").is_empty(), "{words}");
+    }
+    assert_eq!(trees.distcp("/a /b /t").0, 0);
+    assert_eq!(trees.names("t"), ["a/d/one", "a/f", "b/d/two", "b/f"]);
+}
+
+/// What was copied was found again by the walk that was still going on.
+#[test]
+fn a_tree_is_copied_into_itself_once() {
+    let trees = Trees::new(&["s/f", "s/d/g"]);
+    assert_eq!(trees.distcp("/s /s/in").0, 0);
+    assert_eq!(trees.names("s"), ["d/g", "f", "in/d/g", "in/f"]);
+    let trees = Trees::new(&["s/f"]);
+    fs::create_dir_all(trees.at("s/in")).unwrap();
+    assert_eq!(trees.distcp("/s /s/in").0, 0);
+    assert_eq!(trees.names("s"), ["f", "in/s/f"]);
+}
