@@ -92,30 +92,88 @@ fn a_source_that_is_not_there_ends_the_command_before_anything_is_deleted() {
     }
 }
 
+/// A cluster on which root makes the trees and somebody copies them.
+struct Shared {
+    up: Up,
+    _directory: tempfile::TempDir,
+}
+
+impl Shared {
+    fn new() -> Shared {
+        let directory = tempfile::tempdir().unwrap();
+        let up = Up::start(&directory.path().join("data"));
+        Shared { up, _directory: directory }
+    }
+
+    /// A command of root's shell.
+    fn shell(&self, words: &str) -> String {
+        let words: Vec<&str> = words.split(' ').collect();
+        let (code, out, err) = run(&mut self.up.fs(&words));
+        assert_eq!(code, 0, "{words:?}: {err}");
+        out
+    }
+
+    fn distcp(&self, words: &str) -> (i32, String) {
+        let mut command = zerohop(&["distcp"]);
+        command.args(words.split(' ')).env("HADOOP_CONF_DIR", &self.up.conf);
+        let (code, out, err) = run(command.env("HADOOP_USER_NAME", "somebody"));
+        (code, format!("{out}{err}"))
+    }
+}
+
 /// A directory that could not be listed was a failure like others, and `-delete` took its copy away.
 #[test]
 fn a_directory_that_cannot_be_listed_ends_the_command_before_anything_is_deleted() {
-    let directory = tempfile::tempdir().unwrap();
-    let up = Up::start(&directory.path().join("data"));
-    let shell = |words: &[&str]| {
-        let (code, out, err) = run(&mut up.fs(words));
-        assert_eq!(code, 0, "{words:?}: {err}");
-        out
-    };
-    shell(&["-mkdir", "-p", "/s/open", "/s/shut", "/t/open", "/t/shut"]);
-    shell(&["-touchz", "/s/open/f", "/s/shut/f", "/t/open/f", "/t/shut/f", "/t/other"]);
-    shell(&["-chmod", "000", "/s/shut"]);
-    shell(&["-chmod", "-R", "777", "/t"]);
-    let before = shell(&["-ls", "-R", "/t"]);
-    let mut command = zerohop(&["distcp", "-i", "-update", "-delete", "/s", "/t"]);
-    command.env("HADOOP_CONF_DIR", &up.conf).env("HADOOP_USER_NAME", "somebody");
-    let (code, _, err) = run(&mut command);
-    assert_eq!(code, UNKNOWN_ERROR, "{err}");
-    assert!(err.contains("/s/shut"), "{err}");
-    assert_eq!(shell(&["-ls", "-R", "/t"]), before, "{err}");
+    let shared = Shared::new();
+    shared.shell("-mkdir -p /s/open /s/shut /t/open /t/shut");
+    shared.shell("-touchz /s/open/f /s/shut/f /t/open/f /t/shut/f /t/other");
+    shared.shell("-chmod 000 /s/shut");
+    shared.shell("-chmod -R 777 /t");
+    let before = shared.shell("-ls -R /t");
+    let (code, said) = shared.distcp("-i -update -delete /s /t");
+    assert_eq!(shared.shell("-ls -R /t"), before, "{said}");
+    assert_eq!(code, UNKNOWN_ERROR, "{said}");
+    assert!(said.contains("/s/shut"), "{said}");
 }
 
-/// `-delete` came first: what it deleted was gone when a copy failed.
+/// `-delete` came first: what it deleted was gone when a file could not be read.
+#[test]
+fn nothing_is_deleted_where_a_file_cannot_be_read() {
+    let shared = Shared::new();
+    shared.shell("-mkdir -p /s /t");
+    shared.shell("-touchz /s/open");
+    for path in ["/s/secret", "/t/secret", "/t/other"] {
+        shared.shell(&format!("-put {} {path}", shared.up.conf.join("core-site.xml").display()));
+    }
+    shared.shell("-appendToFile /proc/self/cmdline /s/secret");
+    shared.shell("-chmod 600 /s/secret");
+    shared.shell("-chmod -R 777 /t");
+    let names = || shared.shell("-ls -R -C /t");
+    let (code, said) = shared.distcp("-update -delete /s /t");
+    assert!(names().contains("/t/other"), "{said}");
+    assert_eq!(code, UNKNOWN_ERROR, "{said}");
+    let (code, said) = shared.distcp("-i -update -delete /s /t");
+    assert_eq!(names(), "/t/open\n/t/other\n/t/secret\n", "{said}");
+    assert!(code == UNKNOWN_ERROR && said.contains("nothing was deleted"), "{said}");
+    // That is the option's meaning.
+    assert_eq!(shared.distcp("-i -update /s /t").0, 0);
+    shared.shell("-chmod 644 /s/secret");
+    // The trash is below somebody's home.
+    shared.shell("-mkdir -p /user/somebody");
+    shared.shell("-chown somebody /user/somebody");
+    let (code, said) = shared.distcp("-D fs.trash.interval=60 -update -delete -useTrash /s /t");
+    assert_eq!((code, names().as_str()), (0, "/t/open\n/t/secret\n"), "{said}");
+    shared.shell("-test -e /user/somebody/.Trash/Current/t/other");
+    // A target around the trash: what is in it stays.
+    shared.shell("-touchz /user/somebody/old");
+    shared.shell("-chmod 777 /user");
+    let (code, said) = shared.distcp("-D fs.trash.interval=60 -update -delete -useTrash /s /user");
+    assert_eq!(code, 0, "{said}");
+    shared.shell("-test -e /user/somebody/.Trash/Current/t/other");
+    shared.shell("-test -e /user/somebody/.Trash/Current/user/somebody/old");
+}
+
+/// A file that stood where the source has a directory, or the other way round.
 #[test]
 fn nothing_is_deleted_where_a_copy_fails() {
     let trees = Trees::new(&["s/a", "s/z", "t/other"]);
@@ -178,4 +236,28 @@ fn a_tree_is_copied_into_itself_once() {
     fs::create_dir_all(trees.at("s/in")).unwrap();
     assert_eq!(trees.distcp("/s /s/in").0, 0);
     assert_eq!(trees.names("s"), ["f", "in/s/f"]);
+}
+
+/// Opened for writing, a file was empty when it was read.
+#[test]
+fn a_file_is_not_copied_onto_itself_in_place() {
+    let trees = Trees::new(&["s/f"]);
+    let (code, said) = trees.distcp("-direct -overwrite /s /s");
+    assert_eq!(trees.files("s")["f"], "s/f", "{said}");
+    assert_eq!(code, UNKNOWN_ERROR, "{said}");
+    assert_eq!(trees.distcp("-overwrite /s /s").0, 0);
+    assert_eq!(trees.files("s")["f"], "s/f");
+}
+
+/// What lies in both trees is a file of the source that the target is not to have.
+#[test]
+fn sources_and_targets_that_overlap_are_not_deleted_from() {
+    let trees = Trees::new(&["t/s/f", "t/s/d/g", "t/other"]);
+    let before = trees.names("t");
+    for words in ["/t/s /t", "/t /t/s", "/t /t/s/d", "/t/s/f /t", "/t/s/d/g /t/s /t"] {
+        let (code, said) = trees.distcp(&format!("-update -delete {words}"));
+        assert_eq!((code, trees.names("t")), (INVALID_ARGUMENT, before.clone()), "{said}");
+    }
+    let (code, said) = trees.distcp("-update -delete /t/other /t");
+    assert_eq!((code, trees.names("t")), (0, vec!["other".to_owned()]), "{said}");
 }

@@ -275,11 +275,8 @@ fn write_file(
     how: Copying,
     fill: impl FnOnce(&mut dyn Output) -> Outcome,
 ) -> Outcome {
-    let create = CreateHow {
-        overwrite: true,
-        lazy_persist: how.lazy_persist,
-        ..CreateHow::default()
-    };
+    let create =
+        CreateHow { overwrite: true, lazy_persist: how.lazy_persist, ..CreateHow::default() };
     if how.direct {
         return Closed::with(target.store.create(&target.path, create)?, fill);
     }

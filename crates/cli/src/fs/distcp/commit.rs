@@ -56,6 +56,10 @@ pub fn delete_missing(
             continue;
         }
         let path = join(&target.path, &key);
+        // What went to the trash must not be deleted there.
+        if asked.use_trash && touches(&path, &target.store.trash_root()) {
+            continue;
+        }
         let item = Item { text: path.clone(), path, status: None, store: target.store.clone() };
         match delete(shell, asked, &item) {
             Ok(was_there) => deleted.count += u64::from(was_there),
@@ -82,6 +86,11 @@ fn delete(shell: &mut Shell, asked: &DistcpOptions, item: &Item) -> Outcome<bool
 pub fn is_below(path: &str, directory: &str) -> bool {
     let rest = path.strip_prefix(directory.trim_end_matches('/'));
     rest.is_some_and(|rest| rest.len() > 1 && rest.starts_with('/'))
+}
+
+/// Whether one of the paths is the other, or lies in it.
+fn touches(path: &str, other: &str) -> bool {
+    path == other || is_below(path, other) || is_below(other, path)
 }
 
 /// Moves what was copied to its place, in one step.
@@ -121,6 +130,8 @@ mod tests {
     #[test]
     fn below_a_directory_is_not_beside_it() {
         assert!(is_below("/d/f", "/d") && is_below("/d", "/"));
+        assert!(touches("/user", "/user/me/.Trash") && touches("/user/me/.Trash/Current", "/user"));
+        assert!(!touches("/user/me/.Trash.old", "/user/me/.Trash"));
         assert!(!is_below("/d", "/d") && !is_below("/d.bak/f", "/d") && !is_below("/", "/"));
     }
 }

@@ -115,8 +115,7 @@ impl Copies<'_> {
             },
         };
         let is_ignored = self.asked.ignore_failures && trouble.reading;
-        let counter =
-            if is_ignored { &self.counters.ignored } else { &self.counters.failed };
+        let counter = if is_ignored { &self.counters.ignored } else { &self.counters.failed };
         add(counter, 1);
         self.stopped.fetch_or(!is_ignored, Ordering::Relaxed);
         let logged = self.log.line(&format!("FAIL: {}", trouble.failure.text));
@@ -130,10 +129,9 @@ impl Copies<'_> {
         let root = root.ok_or_else(|| Failure::io("the list of paths is damaged"))?;
         let (source, from) = (&root.store, root.path_of(&entry.key));
         let (target, to) = (&self.goal.store, join(&self.goal.path, &entry.key));
-        let status = source.status(&from).map_err(|failure| Trouble {
-            reading: failure.is_not_found(),
-            failure,
-        })?;
+        let status = source
+            .status(&from)
+            .map_err(|failure| Trouble { reading: failure.is_not_found(), failure })?;
         let found = match target.status(&to) {
             Ok(found) => Some(found),
             Err(failure) if failure.is_not_found() => None,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use zerohop_system::{clock, random};
 
-use super::filter::qualified;
+use super::filter::{is_same_store, qualified};
 use super::options::DistcpOptions;
 use crate::failure::{Failure, Kind, Outcome};
 use crate::fs::interrupt::{Closed, Unfinished};
@@ -77,7 +77,8 @@ impl FileCopy<'_> {
         }
         let is_start = self.asked.append
             && found.length < self.status.length
-            && self.sums_are_equal(u64::try_from(found.length).unwrap_or(0), &self.to) == Ok(Some(true));
+            && self.sums_are_equal(u64::try_from(found.length).unwrap_or(0), &self.to)
+                == Ok(Some(true));
         if is_start { Action::Append } else { Action::Overwrite }
     }
 
@@ -101,9 +102,7 @@ impl FileCopy<'_> {
         match compared {
             Ok(Some(equal)) => equal,
             // HADOOP-18596: nothing else tells of a change at the same length.
-            Ok(None) => {
-                !self.asked.compare_times || self.status.modified_ms <= found.modified_ms
-            }
+            Ok(None) => !self.asked.compare_times || self.status.modified_ms <= found.modified_ms,
             // Hadoop's goes by the times then, and leaves a copy that cannot be read as it is.
             Err(_) => false,
         }
@@ -119,6 +118,11 @@ impl FileCopy<'_> {
 
     /// Copies, and tries again after a failure that may pass; the bytes that were copied.
     pub fn run(&self, action: Action, goes_on: &dyn Fn() -> bool) -> Result<u64, Trouble> {
+        if self.asked.direct && is_same_store(&self.source, &self.target) && self.from == self.to {
+            // Opening it for writing would cut it before it is read.
+            let (from, to) = self.names();
+            return Err(Failure::io(format!("`{from}' to `{to}': are identical")).into());
+        }
         let mut tries = 1;
         loop {
             let done = match action {

@@ -1,5 +1,7 @@
 //! Paths that are left out (`-filters`).
 
+use std::sync::Arc;
+
 use regex::Regex;
 
 use crate::failure::{Failure, Outcome};
@@ -45,6 +47,11 @@ pub fn qualified(store: &dyn Store, path: &str) -> String {
         true => format!("file:{path}"),
         false => format!("{}{path}", store.uri()),
     }
+}
+
+/// Whether paths of the two are paths of one file system.
+pub fn is_same_store(one: &Arc<dyn Store>, other: &Arc<dyn Store>) -> bool {
+    Arc::ptr_eq(one, other) || one.uri() == other.uri()
 }
 
 #[cfg(test)]

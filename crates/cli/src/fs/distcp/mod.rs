@@ -16,6 +16,7 @@ mod listing;
 mod options;
 mod spool;
 
+use std::collections::HashSet;
 use std::io::Read;
 
 use serde_json::json;
@@ -28,10 +29,11 @@ use self::ending::{
     ACLS_NOT_SUPPORTED, DUPLICATE_INPUT, Ended, Ending, SUCCESS, UNKNOWN_ERROR,
     XATTRS_NOT_SUPPORTED,
 };
-use self::filter::{Filter, qualified};
+use self::filter::{Filter, is_same_store, qualified};
 use self::listing::Listing;
 use self::options::DistcpOptions;
 use self::spool::Scratch;
+use super::interrupt::Unfinished;
 use super::item::Item;
 use super::location::{child, file_name, parent};
 use super::shell::Shell;
@@ -111,8 +113,11 @@ fn copy(shell: &mut Shell, asked: &DistcpOptions) -> Ending {
     let scratch = Scratch::new()?;
     let listing = listing::build(&asked, &sources, &target, &filter, &scratch)?;
     check_listing(&listing)?;
+    let mut checked = HashSet::new();
     for source in &sources {
-        check_support(&asked, source)?;
+        if checked.insert(source.store.uri()) {
+            check_support(&asked, source)?;
+        }
     }
     let log = Log::new(&asked, &scratch)?;
     let done = copy_and_commit(shell, &asked, &listing, &target, (&filter, &scratch), &log);
@@ -136,18 +141,21 @@ fn copy_and_commit(
         path: work_path(shell, asked, target)?,
         overwrite: asked.overwrite || (target.exists() && !target.is_dir()),
     };
+    let unfinished = asked.atomic.then(|| {
+        let (store, path) = (goal.store.clone(), goal.path.clone());
+        Unfinished::with(move || drop(store.delete(&path, true)))
+    });
     let counters = copies::copy_all(shell, asked, listing, &goal, log)?;
     let get = Counters::get;
     let (ignored, failed) = (get(&counters.ignored), get(&counters.failed));
     let mut deleted = commit::Deleted::default();
     let done = if failed > 0 {
-        if asked.atomic {
-            let _ = goal.store.delete(&goal.path, true);
-        }
         Err(Failure::io(format!("{failed} path(s) were not copied; the copy ended there")))
     } else if asked.delete && ignored > 0 {
         Err(Failure::io(format!("nothing was deleted, because {ignored} file(s) were not copied")))
     } else {
+        // What is complete stays, also where it cannot be moved to its place.
+        unfinished.into_iter().for_each(Unfinished::keep);
         let removed = match asked.delete {
             true => commit::delete_missing(shell, asked, listing, target, filter, scratch),
             false => Ok(commit::Deleted::default()),
@@ -269,7 +277,7 @@ fn check_paths(asked: &DistcpOptions, sources: &[Item], target: &Item) -> Ending
                 "{from} and {to}: either all or none of the paths must begin with {RAW}"
             )));
         }
-        if asked.delete && source.store.uri() == target.store.uri() {
+        if asked.delete && is_same_store(&source.store, &target.store) {
             // The copy of a file that stands in the target already is the file itself.
             let stays = !source.is_dir() && parent(&source.path) == Some(target.path.as_str());
             let overlaps = (is_below(&source.path, &target.path) && !stays)
@@ -322,7 +330,7 @@ fn work_path(shell: &mut Shell, asked: &DistcpOptions, target: &Item) -> Outcome
         None => parent(&target.path).unwrap_or("/").to_owned(),
         Some(work) => {
             let work = shell.item(work)?;
-            if work.store.uri() != target.store.uri() {
+            if !is_same_store(&work.store, &target.store) {
                 let (work, to) = (work.qualified(), target.qualified());
                 return Err(Failure::io(format!(
                     "Work path {work} and target path {to} are in different file system"

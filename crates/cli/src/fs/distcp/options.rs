@@ -97,7 +97,9 @@ impl DistcpOptions {
             ..DistcpOptions::default()
         };
         if let Some(class) = CLASSES.iter().find(|name| conf.get_raw(name).is_some()) {
-            return Err(Failure::usage(format!("{class}: classes of Java's cannot be loaded here")));
+            return Err(Failure::usage(format!(
+                "{class}: classes of Java's cannot be loaded here"
+            )));
         }
         if let Some(rate) = conf.get(&keys::DISTCP_MAP_BANDWIDTH_MB)? {
             asked.set_bandwidth(&rate)?;

@@ -200,11 +200,7 @@ pub struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    fn open(
-        pieces: &[PathBuf],
-        memory: &'a [Entry],
-        direction: Direction,
-    ) -> Outcome<Entries<'a>> {
+    fn open(pieces: &[PathBuf], memory: &'a [Entry], direction: Direction) -> Outcome<Entries<'a>> {
         let open = |path: &PathBuf| match File::open(path) {
             Ok(file) => Ok((path.clone(), BufReader::new(file))),
             Err(error) => Err(failure(path, error)),
