@@ -1,4 +1,4 @@
-//! `distcp`: what once lost or invented files.
+//! `distcp`: regressions that lost or duplicated files.
 
 mod support;
 
@@ -9,12 +9,12 @@ use std::time::{Duration, SystemTime};
 
 use support::{Up, run, without_clusters, zerohop};
 
-/// Exit codes of `DistCpConstants` as a shell sees them.
+/// Exit codes of `DistCpConstants`, as a shell sees them.
 const INVALID_ARGUMENT: i32 = 255;
 const DUPLICATE_INPUT: i32 = 254;
 const UNKNOWN_ERROR: i32 = 25;
 
-/// Directories of this machine.
+/// A temporary local directory.
 struct Trees {
     directory: tempfile::TempDir,
 }
@@ -38,7 +38,7 @@ impl Trees {
         fs::write(path, text).unwrap();
     }
 
-    /// Files below a directory, with their text.
+    /// Returns the files below a directory, with their text.
     fn files(&self, name: &str) -> BTreeMap<String, String> {
         let mut files = BTreeMap::new();
         let mut left = vec![self.at(name)];
@@ -61,7 +61,7 @@ impl Trees {
         self.files(name).into_keys().collect()
     }
 
-    /// Runs `distcp`; words with a slash are paths in the directory.
+    /// Runs `distcp`. Words with a leading slash are paths in the directory.
     fn distcp(&self, words: &str) -> (i32, String) {
         let words: Vec<String> = words
             .split(' ')
@@ -81,7 +81,7 @@ fn set_modified(path: &Path, seconds: u64) {
     File::open(path).unwrap().set_times(FileTimes::new().set_modified(time)).unwrap();
 }
 
-/// A pattern without a match left no source, and so nothing that the target was to keep.
+/// With `-i`, a pattern without a match left no source, and `-delete` emptied the target.
 #[test]
 fn a_source_that_is_not_there_ends_the_command_before_anything_is_deleted() {
     for sources in ["/none*", "/none", "/s/none*", "/s /none*", "/none* /s"] {
@@ -92,7 +92,7 @@ fn a_source_that_is_not_there_ends_the_command_before_anything_is_deleted() {
     }
 }
 
-/// A cluster on which root makes the trees and somebody copies them.
+/// A cluster. The user root creates the trees, and the user somebody copies them.
 struct Shared {
     up: Up,
     _directory: tempfile::TempDir,
@@ -121,7 +121,7 @@ impl Shared {
     }
 }
 
-/// A directory that could not be listed was a failure like others, and `-delete` took its copy away.
+/// With `-i`, `-delete` could delete the copy of a directory that could not be listed.
 #[test]
 fn a_directory_that_cannot_be_listed_ends_the_command_before_anything_is_deleted() {
     let shared = Shared::new();
@@ -136,7 +136,7 @@ fn a_directory_that_cannot_be_listed_ends_the_command_before_anything_is_deleted
     assert!(said.contains("/s/shut"), "{said}");
 }
 
-/// `-delete` came first: what it deleted was gone when a file could not be read.
+/// `-delete` deleted before the copies, so a failed copy came after the loss.
 #[test]
 fn nothing_is_deleted_where_a_file_cannot_be_read() {
     let shared = Shared::new();
@@ -155,16 +155,14 @@ fn nothing_is_deleted_where_a_file_cannot_be_read() {
     let (code, said) = shared.distcp("-i -update -delete /s /t");
     assert_eq!(names(), "/t/open\n/t/other\n/t/secret\n", "{said}");
     assert!(code == UNKNOWN_ERROR && said.contains("nothing was deleted"), "{said}");
-    // That is the option's meaning.
     assert_eq!(shared.distcp("-i -update /s /t").0, 0);
     shared.shell("-chmod 644 /s/secret");
-    // The trash is below somebody's home.
     shared.shell("-mkdir -p /user/somebody");
     shared.shell("-chown somebody /user/somebody");
     let (code, said) = shared.distcp("-D fs.trash.interval=60 -update -delete -useTrash /s /t");
     assert_eq!((code, names().as_str()), (0, "/t/open\n/t/secret\n"), "{said}");
     shared.shell("-test -e /user/somebody/.Trash/Current/t/other");
-    // A target around the trash: what is in it stays.
+    // The trash is inside the target and must survive.
     shared.shell("-touchz /user/somebody/old");
     shared.shell("-chmod 777 /user");
     let (code, said) = shared.distcp("-D fs.trash.interval=60 -update -delete -useTrash /s /user");
@@ -173,11 +171,10 @@ fn nothing_is_deleted_where_a_file_cannot_be_read() {
     shared.shell("-test -e /user/somebody/.Trash/Current/user/somebody/old");
 }
 
-/// A file that stood where the source has a directory, or the other way round.
+/// A directory in the target cannot be replaced by a file.
 #[test]
 fn nothing_is_deleted_where_a_copy_fails() {
     let trees = Trees::new(&["s/a", "s/z", "t/other"]);
-    // A directory cannot be replaced by a file.
     fs::create_dir_all(trees.at("t/z")).unwrap();
     let (code, said) = trees.distcp("-update -delete /s /t");
     assert_eq!(code, UNKNOWN_ERROR, "{said}");
@@ -188,7 +185,7 @@ fn nothing_is_deleted_where_a_copy_fails() {
     assert_eq!(trees.names("t"), ["a", "z"]);
 }
 
-/// Where checksums are not compared the equal length alone decided.
+/// Without checksums, files of equal length were always skipped.
 #[test]
 fn a_file_that_changed_at_its_length_is_copied_where_checksums_are_not_compared() {
     for options in ["-update", "-update -skipcrccheck"] {
@@ -199,7 +196,7 @@ fn a_file_that_changed_at_its_length_is_copied_where_checksums_are_not_compared(
         set_modified(&trees.at("s/f"), 1_000_000_001);
         assert_eq!(trees.distcp(&format!("{options} /s /t")).0, 0);
         assert_eq!(trees.files("t")["f"], "new", "{options}");
-        // A copy that is as old or newer counts as one of the same bytes.
+        // A target that is not older is skipped.
         trees.write("t/f", "own");
         set_modified(&trees.at("t/f"), 1_000_000_001);
         assert_eq!(trees.distcp(&format!("{options} /s /t")).0, 0);
@@ -211,7 +208,7 @@ fn a_file_that_changed_at_its_length_is_copied_where_checksums_are_not_compared(
     }
 }
 
-/// Both went to one file of the target, at once.
+/// Two threads wrote the same target file.
 #[test]
 fn sources_with_one_name_are_refused_before_anything_is_copied() {
     let trees = Trees::new(&["a/f", "b/f", "a/d/one", "b/d/two"]);
@@ -226,7 +223,7 @@ fn sources_with_one_name_are_refused_before_anything_is_copied() {
     assert_eq!(trees.names("t"), ["a/d/one", "a/f", "b/d/two", "b/f"]);
 }
 
-/// What was copied was found again by the walk that was still going on.
+/// The walk found its own copies and copied them again.
 #[test]
 fn a_tree_is_copied_into_itself_once() {
     let trees = Trees::new(&["s/f", "s/d/g"]);
@@ -238,7 +235,7 @@ fn a_tree_is_copied_into_itself_once() {
     assert_eq!(trees.names("s"), ["f", "in/s/f"]);
 }
 
-/// Opened for writing, a file was empty when it was read.
+/// Creating the target in place would truncate the source.
 #[test]
 fn a_file_is_not_copied_onto_itself_in_place() {
     let trees = Trees::new(&["s/f"]);
@@ -249,7 +246,7 @@ fn a_file_is_not_copied_onto_itself_in_place() {
     assert_eq!(trees.files("s")["f"], "s/f");
 }
 
-/// What lies in both trees is a file of the source that the target is not to have.
+/// `-delete` would delete files of the source.
 #[test]
 fn sources_and_targets_that_overlap_are_not_deleted_from() {
     let trees = Trees::new(&["t/s/f", "t/s/d/g", "t/other"]);

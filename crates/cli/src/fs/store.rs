@@ -21,10 +21,11 @@ pub struct CreateHow {
     pub overwrite: bool,
     /// Memory first, one replica, written to disk later.
     pub lazy_persist: bool,
-    /// Replicas, block size and sums of the data; what is `None` is as configured, and a file system
-    /// without such things ignores it.
+    /// Replicas of each block; `None` means the configured number. Only HDFS uses this and the next two.
     pub replication: Option<u16>,
+    /// Bytes per block; `None` means the configured size.
     pub block_size: Option<u64>,
+    /// Checksum type of the data; `None` means the configured type.
     pub checksum: Option<DataChecksum>,
 }
 
@@ -178,7 +179,7 @@ pub trait Store: Send + Sync {
     fn checksum(&self, _path: &str) -> Outcome<Option<Checksum>> {
         Ok(None)
     }
-    /// The checksum of a file's first bytes; `None` also where only that of a whole file can be had.
+    /// Returns the checksum of the first `len` bytes; `None` if the file system has no such checksum.
     fn checksum_of(&self, path: &str, len: u64) -> Outcome<Option<Checksum>> {
         let is_whole = u64::try_from(self.status(path)?.length) == Ok(len);
         if is_whole { self.checksum(path) } else { Ok(None) }

@@ -1,17 +1,17 @@
-//! The runs that are compared, one a line of words.
+//! The compared runs.
 //!
 //! A word that begins with `/` is a path of the cluster below the run's own directory, `@/` one of this
 //! machine as a URI, `%/` the same without a scheme; `~` stands before a word that is taken as it is.
 
-/// What is there before, and what is run.
+/// Trees to set up, and a command line.
 pub struct Case {
     pub name: &'static str,
     /// Steps: see `tree::Side::set_up`.
     pub before: &'static [&'static str],
     pub words: &'static str,
-    /// Whose request it is.
+    /// User who runs the command.
     pub user: &'static str,
-    /// Why ours ends otherwise; then our exit code.
+    /// Reason for a different result, and our exit code.
     pub differs: Option<(&'static str, i32)>,
 }
 
@@ -48,7 +48,7 @@ const SYNC: &[&str] = &[
     "f /t/gone/deep/f 1",
 ];
 
-/// Everything that `-p` can keep.
+/// Everything that `-p` can preserve.
 const KEPT: &[&str] = &[
     "b /s/f 3000000 2097152",
     "c /s/crc 5000",
@@ -69,7 +69,7 @@ const KEPT: &[&str] = &[
     "t /s 1000000003000",
 ];
 
-/// Times at this machine and on the cluster: `older` is older in the target than in the source.
+/// Files named after the age of the target file.
 const TIMES: &[&str] = &[
     "f /s/older new",
     "f /t/older old",
@@ -92,7 +92,7 @@ const LOCAL_TIMES: &[&str] = &[
     "f /t/newer old",
 ];
 
-/// A file of alice's target that she may not read in the source.
+/// A source file that alice cannot read.
 const SECRET: &[&str] = &[
     "f /s/secret 1",
     "m /s/secret 600",
@@ -102,7 +102,7 @@ const SECRET: &[&str] = &[
     "o /t/extra alice staff",
 ];
 
-/// A directory that alice may not list.
+/// A source directory that alice cannot list.
 const SHUT: &[&str] = &[
     "f /s/open 1",
     "f /s/shut/f 1",
@@ -244,8 +244,8 @@ pub const CASES: &[Case] = &[
     case("maps-of-nothing", TREE, "-m x /s /t"),
     case("bandwidth-of-zero", TREE, "-bandwidth 0 /s /t"),
     case("chunks", &["b /s/f 3000000 1048576"], "-blocksperchunk 1 /s /t"),
-    case("log", &["f /s/a new"], "-log /log -v /s /t"),
-    case("log-of-skipped", &["f /s/a 1", "f /t/s/a 1"], "-log /log /s /t"),
+    case("log", &["f /s/a new"], "-log /log -v /s/a /t"),
+    case("log-of-skipped", &["f /s/a 1", "f /t/a 1"], "-log /log /s/a /t"),
     case("verbose-alone", TREE, "-v /s /t"),
     case("direct", SYNC, "-direct -update /s /t"),
     case("one-name", &["f /a/f 1", "f /b/f 2", "d /t"], "/a/f /b/f /t"),

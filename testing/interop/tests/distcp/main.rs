@@ -1,6 +1,5 @@
-//! `zerohop distcp` beside Apache's DistCp: the same runs on equal trees of one cluster. Exit codes are
-//! compared, and of everything that is there afterwards names, bytes, attributes, times that were set, and
-//! what is in the trash.
+//! Compares `zerohop distcp` with Apache's DistCp: each case runs both on equal trees of one cluster, and then
+//! compares exit codes and everything in the trees and in the trash: names, bytes, attributes, preserved times.
 
 mod cases;
 mod tree;
@@ -17,10 +16,10 @@ use zerohop_interop::process::{Process, tail};
 use zerohop_interop::tools::{self, Java};
 use zerohop_interop::{Kind, Outcome, site};
 
-/// For all of Apache's runs.
+/// Time limit of all runs of Apache's DistCp.
 const LIMIT: Duration = Duration::from_secs(1800);
 
-/// What a run printed, and its exit code.
+/// Output and exit code of a run.
 struct Answer {
     said: String,
     code: i32,
@@ -29,7 +28,7 @@ struct Answer {
 fn apaches(cluster: &Cluster, side: &Side) -> Outcome<Vec<Answer>> {
     let list = cluster.directory().join("runs");
     let line = |case: &Case| format!("{}\t{}\n", case.user, side.words(case).join("\t"));
-    // No words are no empty word.
+    // A case without words has no empty word.
     let lines: String = CASES.iter().map(line).map(|line| line.replace("\t\n", "\n")).collect();
     fs::write(&list, lines).at("the list of runs")?;
     let mut command = Java::get()?.command(768);
@@ -72,7 +71,7 @@ fn last_lines(text: &str) -> String {
     lines[lines.len().saturating_sub(12)..].join("\n")
 }
 
-/// What is wrong about a case; `None`: nothing.
+/// Returns how a case failed, if it did.
 fn judge(case: &Case, theirs: (&Answer, &[String]), ours: (&Answer, &[String])) -> Option<String> {
     let same = theirs.0.code == ours.0.code && theirs.1 == ours.1;
     let wrong = match case.differs {

@@ -1,4 +1,4 @@
-//! One side of each comparison: the trees before a run and after it.
+//! One side of the comparison: sets trees up, and describes them after a run.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, FileTimes};
@@ -15,22 +15,22 @@ use zerohop_wire::checksum_type::{ChecksumType, DataChecksum};
 
 use crate::cases::Case;
 
-/// Times before it were set by a step; those after it are of now.
+/// Earlier times were set by a step; later times are not compared.
 const NOW_MS: u64 = 1_100_000_000_000;
-/// Longer contents are compared by their sum.
+/// Longer files are compared by CRC.
 const TEXT_MAX: usize = 4096;
 
-/// Apache's runs, or ours.
+/// The runs of one implementation.
 pub struct Side<'a> {
     pub fs: &'a FileSystem,
-    /// Of the same length for both sides, as it is part of what `-log` writes.
+    /// Name of the directory. Both sides have names of equal length, because `-log` writes paths.
     pub name: &'static str,
-    /// On this machine.
+    /// Local directory.
     pub local: PathBuf,
 }
 
 impl Side<'_> {
-    /// A run's directory on the cluster.
+    /// Returns the directory of a case in HDFS.
     fn root(&self, case: &Case) -> String {
         format!("/{}/{}", self.name, case.name)
     }
@@ -39,7 +39,7 @@ impl Side<'_> {
         self.local.join(self.name).join(case.name)
     }
 
-    /// The words of a run with the side's paths.
+    /// Returns the command line with the paths of this side.
     pub fn words(&self, case: &Case) -> Vec<String> {
         let word = |word: &str| match (word.chars().next(), word.get(1..)) {
             (Some('/'), _) => format!("{}{word}", self.root(case)),
@@ -118,7 +118,7 @@ impl Side<'_> {
         writer.write_data(text).and_then(|_| writer.close()).at(path)
     }
 
-    /// Everything in the run's directories afterwards, a line for each path.
+    /// Describes all paths of a case after its run, one line per path.
     pub fn look(&self, case: &Case) -> Outcome<Vec<String>> {
         let root = self.root(case);
         let mut lines = BTreeMap::new();
@@ -185,7 +185,7 @@ fn contents(bytes: &[u8]) -> String {
     }
 }
 
-/// Files of checksums that Hadoop's local file system writes beside its files do not count.
+/// Describes local paths, except the `.crc` files that Hadoop writes.
 fn look_locally(directory: &Path, lines: &mut BTreeMap<String, String>) -> Outcome {
     let doing = directory.display().to_string();
     for entry in fs::read_dir(directory).at(&doing)? {

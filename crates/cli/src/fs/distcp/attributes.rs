@@ -1,4 +1,4 @@
-//! What `-p` keeps of a file or directory.
+//! Attributes of files and directories that `-p` preserves.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::fs::store::{CreateHow, Store, Times};
 
 const STICKY: u32 = 0o1000;
 
-/// A letter for each.
+/// Attributes to preserve.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Attributes {
     pub replication: bool,
@@ -25,12 +25,11 @@ pub struct Attributes {
     pub xattr: bool,
     pub times: bool,
     pub erasure_policy: bool,
-    /// Extended attributes that only paths below `/.reserved/raw` show; no letter, but such paths ask
-    /// for them.
+    /// `raw.*` extended attributes: preserved for paths below `/.reserved/raw`, without a letter.
     pub raw_xattr: bool,
 }
 
-/// What is known of the source.
+/// Attributes of a source.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     pub modified_ms: i64,
@@ -39,7 +38,7 @@ pub struct Facts {
     pub group: String,
     pub mode: u32,
     pub has_acl: bool,
-    /// Of a file whose blocks are copied whole.
+    /// `None` for directories and erasure-coded files.
     pub replication: Option<i32>,
 }
 
@@ -59,7 +58,7 @@ impl Facts {
 }
 
 impl Attributes {
-    /// Adds the attributes of these letters, small or capital.
+    /// Adds attributes by their letters, in either case.
     pub fn add(&mut self, letters: &str) -> Outcome {
         for letter in letters.chars() {
             let attribute = match letter.to_ascii_lowercase() {
@@ -84,7 +83,7 @@ impl Attributes {
         Ok(())
     }
 
-    /// How a file is made that is to have some of them from its beginning.
+    /// Returns the options for creating a copy: replication, block size and checksum type.
     pub fn create_how(self, source: &dyn Store, path: &str, status: &Status) -> Outcome<CreateHow> {
         let mut how = CreateHow { overwrite: true, ..CreateHow::default() };
         if self.replication && status.erasure_policy.is_empty() {
@@ -99,7 +98,7 @@ impl Attributes {
         Ok(how)
     }
 
-    /// Gives them to a copy, as `DistCpUtils.preserve` does: what is the same already is not touched.
+    /// Applies the attributes to a copy as `DistCpUtils.preserve`: equal attributes are left alone.
     pub fn apply(
         self,
         source: (&dyn Store, &str),
@@ -172,7 +171,7 @@ fn apply_acl(
     let extended = if facts.has_acl { source.0.acl(source.1)? } else { Vec::new() };
     let wanted = full_list(facts.mode, &extended);
     if wanted != full_list(found.mode, &target.acl(path)?) {
-        // Setting alone would leave default entries that the source has not.
+        // `setAcl` alone would keep default entries that the source does not have.
         target.change_acl(path, AclChange::RemoveAll)?;
         target.change_acl(path, AclChange::Set(wanted))?;
     }
@@ -182,7 +181,7 @@ fn apply_acl(
     }
 }
 
-/// The type that a checksum's name tells of: `MD5-of-0MD5-of-512CRC32C`, `COMPOSITE-CRC32C`.
+/// Parses the checksum type from the name of a file checksum: `MD5-of-0MD5-of-512CRC32C`, `COMPOSITE-CRC32C`.
 fn checksum_of(algorithm: &str) -> Option<DataChecksum> {
     let kind = match algorithm {
         _ if algorithm.ends_with("CRC32C") => ChecksumType::Crc32c,

@@ -1,4 +1,4 @@
-//! What comes after the copies: `CopyCommitter`.
+//! Steps after the copies (`CopyCommitter`): deletion, atomic commit, directory attributes.
 
 use std::cmp::Ordering;
 
@@ -11,16 +11,16 @@ use crate::fs::item::Item;
 use crate::fs::shell::Shell;
 use crate::fs::trash::move_to_trash;
 
-/// What `-delete` deleted.
+/// Result of `-delete`.
 #[derive(Debug, Default)]
 pub struct Deleted {
-    /// Files and trees.
+    /// Deleted files and trees.
     pub count: u64,
-    /// Those that could not be deleted, with `-i`.
+    /// Failures that `-i` ignored.
     pub failed: u64,
 }
 
-/// Deletes what the target has and the sources have not.
+/// Deletes target paths that the sources do not have.
 pub fn delete_missing(
     shell: &mut Shell,
     asked: &DistcpOptions,
@@ -32,14 +32,14 @@ pub fn delete_missing(
     let mut deleted = Deleted::default();
     let mut target = target.clone();
     match target.refresh() {
-        // Nothing was copied, and nothing is there.
+        // The sources were empty, so the target was not created.
         Err(failure) if failure.is_not_found() => return Ok(deleted),
         other => other?,
     }
     if !target.is_dir() {
         return Ok(deleted);
     }
-    // The target's own directory is not one of its entries.
+    // `update`, so that the target's own directory is not listed.
     let own = DistcpOptions { update: true, ..DistcpOptions::default() };
     let there = listing::build(&own, std::slice::from_ref(&target), &target, filter, scratch)?;
     let mut expected = sources.all.entries()?;
@@ -56,7 +56,7 @@ pub fn delete_missing(
             continue;
         }
         let path = join(&target.path, &key);
-        // What went to the trash must not be deleted there.
+        // Deleting the trash would delete files that were just moved there.
         if asked.use_trash && touches(&path, &target.store.trash_root()) {
             continue;
         }
@@ -82,18 +82,18 @@ fn delete(shell: &mut Shell, asked: &DistcpOptions, item: &Item) -> Outcome<bool
     item.store.delete(&item.path, true)
 }
 
-/// Whether a path lies in a directory.
+/// Returns `true` if the path is inside the directory.
 pub fn is_below(path: &str, directory: &str) -> bool {
     let rest = path.strip_prefix(directory.trim_end_matches('/'));
     rest.is_some_and(|rest| rest.len() > 1 && rest.starts_with('/'))
 }
 
-/// Whether one of the paths is the other, or lies in it.
+/// Returns `true` if the paths are equal or one is inside the other.
 fn touches(path: &str, other: &str) -> bool {
     path == other || is_below(path, other) || is_below(other, path)
 }
 
-/// Moves what was copied to its place, in one step.
+/// Renames the work directory to the target.
 pub fn commit(work: &str, target: &Item) -> Outcome {
     let store = &target.store;
     let (from, to) = (qualified(&**store, work), qualified(&**store, &target.path));
@@ -110,8 +110,8 @@ pub fn commit(work: &str, target: &Item) -> Outcome {
     }
 }
 
-/// Gives the directories what they shall keep, those within others first: what is done in a directory
-/// changes its times, and its permissions may keep us out.
+/// Applies attributes to directories, deepest first: the permissions of a directory may deny access to its
+/// entries.
 pub fn preserve_directories(asked: &DistcpOptions, sources: &Listing, target: &Item) -> Outcome {
     for entry in sources.directories.entries()? {
         let entry = entry?;

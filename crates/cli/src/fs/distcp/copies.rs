@@ -1,4 +1,4 @@
-//! All files and directories of a listing, by several threads: `CopyMapper`.
+//! Copies the files and directories of a listing by several threads (`CopyMapper`).
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -19,25 +19,25 @@ use crate::fs::shell::Shell;
 use crate::fs::status::Status;
 use crate::fs::store::{CreateHow, Store};
 
-/// Where the copies go.
+/// Destination of the copies.
 pub struct Goal {
     pub store: Arc<dyn Store>,
     /// The target, or the work directory of `-atomic`.
     pub path: String,
-    /// Files of the target are replaced whatever they hold.
+    /// Replace target files without a comparison.
     pub overwrite: bool,
 }
 
-/// How many there were of each kind.
+/// Counters of a run.
 #[derive(Debug, Default)]
 pub struct Counters {
     pub copied: AtomicU64,
     pub bytes: AtomicU64,
     pub skipped: AtomicU64,
     pub bytes_skipped: AtomicU64,
-    /// Sources that could not be read, with `-i`.
+    /// Read failures that `-i` ignored.
     pub ignored: AtomicU64,
-    /// Copies that failed otherwise.
+    /// Other failures.
     pub failed: AtomicU64,
 }
 
@@ -55,7 +55,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Copies everything; without `-i` the first failure ends it, once the files under way are done.
+/// Copies all paths. After a failure that `-i` does not ignore, no further file is started.
 pub fn copy_all(
     shell: &mut Shell,
     asked: &DistcpOptions,
@@ -92,7 +92,7 @@ pub fn copy_all(
     Ok(copies.counters)
 }
 
-/// What the threads share.
+/// State shared by the threads.
 struct Copies<'a> {
     asked: &'a DistcpOptions,
     listing: &'a Listing,
@@ -101,7 +101,7 @@ struct Copies<'a> {
     progress: Progress,
     counters: Counters,
     stopped: AtomicBool,
-    /// For what is said of failures.
+    /// Prints failures.
     shell: Mutex<&'a mut Shell>,
 }
 
@@ -120,7 +120,7 @@ impl Copies<'_> {
         self.stopped.fetch_or(!is_ignored, Ordering::Relaxed);
         let logged = self.log.line(&format!("FAIL: {}", trouble.failure.text));
         let mut shell = locked(&self.shell);
-        // Whether it can be said changes nothing about it.
+        // A failure to print is ignored: the counter decides the exit code.
         let _ = shell.report(trouble.failure).and_then(|()| shell.note(logged));
     }
 
@@ -196,8 +196,8 @@ impl Copies<'_> {
     }
 }
 
-/// The lines of `-log`. They are kept on this machine until the end, because the directory may be on a
-/// file system on which a file that is written for hours costs a lease and a pipeline.
+/// The lines of `-log`. They are collected in a local file and uploaded at the end, so that no HDFS file stays
+/// open for hours.
 pub struct Log {
     file: Option<(PathBuf, Mutex<std::fs::File>)>,
 }
@@ -214,11 +214,11 @@ impl Log {
 
     fn line(&self, text: &str) -> Outcome {
         let Some((_, file)) = &self.file else { return Ok(()) };
-        // In one call, so that lines of several threads do not mix.
+        // One call per line, so that lines of several threads do not mix.
         Ok(locked(file).write_all(format!("{text}\n").as_bytes())?)
     }
 
-    /// Puts the lines where Hadoop's job leaves them, and its mark of success.
+    /// Writes the output files of Hadoop's job: the lines and, after success, the marker.
     pub fn finish(self, shell: &mut Shell, directory: &str, succeeded: bool) -> Outcome {
         let Some((path, _)) = self.file else { return Ok(()) };
         let directory = shell.item(directory)?;

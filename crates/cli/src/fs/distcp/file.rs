@@ -1,4 +1,4 @@
-//! One file: whether it is copied (`CopyMapper.checkUpdate`), and how (`RetriableFileCopyCommand`).
+//! Decides whether to copy a file (`CopyMapper.checkUpdate`), and copies it (`RetriableFileCopyCommand`).
 
 use std::io::{ErrorKind, Read};
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use crate::fs::status::Status;
 use crate::fs::store::{Input, OpenHow, Output, Store};
 use crate::units::now_ms;
 
-/// How often a copy is tried.
+/// Attempts to copy a file.
 const TRIES: u32 = 3;
-/// Before the second try; twice as long before the third.
+/// Delay before the second attempt; doubled before the third.
 const DELAY: Duration = Duration::from_millis(500);
 
-/// What is done about a file.
+/// Action for a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     Skip,
@@ -29,11 +29,11 @@ pub enum Action {
     Overwrite,
 }
 
-/// A file that cannot be copied.
+/// The failure of a copy.
 #[derive(Debug)]
 pub struct Trouble {
     pub failure: Failure,
-    /// The source cannot be read, which `-i` goes past; Hadoop's CopyReadException.
+    /// The source could not be read (Hadoop's `CopyReadException`); `-i` ignores such failures.
     pub reading: bool,
 }
 
@@ -49,10 +49,10 @@ impl From<Failure> for Trouble {
     }
 }
 
-/// A file with what was found of both sides.
+/// A file to copy, with the status of source and target.
 pub struct FileCopy<'a> {
     pub asked: &'a DistcpOptions,
-    /// Files of the target are replaced whatever they hold.
+    /// Replace the target without a comparison.
     pub overwrite: bool,
     pub source: Arc<dyn Store>,
     pub from: String,
@@ -101,25 +101,25 @@ impl FileCopy<'_> {
         };
         match compared {
             Ok(Some(equal)) => equal,
-            // HADOOP-18596: nothing else tells of a change at the same length.
+            // HADOOP-18596: only the times can show a change of equal length.
             Ok(None) => !self.asked.compare_times || self.status.modified_ms <= found.modified_ms,
-            // Hadoop's goes by the times then, and leaves a copy that cannot be read as it is.
+            // Hadoop would compare the times, and could skip a target that is unreadable.
             Err(_) => false,
         }
     }
 
-    /// Whether the first bytes of the source have the checksum of a file of the target; `None` where
-    /// they cannot be compared.
+    /// Compares the checksum of the first `len` bytes of the source with that of a target file; `None` if a file
+    /// system has no checksums.
     fn sums_are_equal(&self, len: u64, target: &str) -> Result<Option<bool>, NoChecksum> {
         let Some(ours) = self.source.checksum_of(&self.from, len)? else { return Ok(None) };
         let Some(theirs) = self.target.checksum(target)? else { return Ok(None) };
         Ok(Some(ours.algorithm == theirs.algorithm && ours.bytes == theirs.bytes))
     }
 
-    /// Copies, and tries again after a failure that may pass; the bytes that were copied.
+    /// Copies the file, with retries, and returns the number of bytes copied.
     pub fn run(&self, action: Action, goes_on: &dyn Fn() -> bool) -> Result<u64, Trouble> {
         if self.asked.direct && is_same_store(&self.source, &self.target) && self.from == self.to {
-            // Opening it for writing would cut it before it is read.
+            // Creating the target would truncate the source.
             let (from, to) = self.names();
             return Err(Failure::io(format!("`{from}' to `{to}': are identical")).into());
         }
@@ -149,7 +149,7 @@ impl FileCopy<'_> {
         (qualified(&*self.source, &self.from), qualified(&*self.target, &self.to))
     }
 
-    /// Writes a file beside the target, which takes its place when it is known to be right.
+    /// Writes a temporary file in the target's directory, verifies it, and renames it over the target.
     fn replace(&self) -> Result<u64, Trouble> {
         let directory = parent(&self.to).unwrap_or("/");
         let number = random::u64(..);
@@ -166,7 +166,7 @@ impl FileCopy<'_> {
         Ok(bytes)
     }
 
-    /// `stays`: it is closed with what it has, also after a signal.
+    /// If `stays`, a failure or signal closes the file with the bytes written so far.
     fn write_to(&self, path: &str, stays: bool) -> Result<u64, Trouble> {
         let mut reading = self.open(0)?;
         let how = self.asked.keep.create_how(&*self.source, &self.from, &self.status)?;
@@ -217,7 +217,7 @@ impl FileCopy<'_> {
         }
     }
 
-    /// As `compareFileLengthsAndChecksums`.
+    /// Compares lengths and checksums (`compareFileLengthsAndChecksums`).
     fn verify(&self, bytes: u64, path: &str) -> Outcome {
         let (from, to) = (qualified(&*self.source, &self.from), qualified(&*self.target, path));
         if bytes != self.len() {
@@ -244,7 +244,7 @@ impl FileCopy<'_> {
     }
 }
 
-/// The checksum of a file cannot be had though its file system has them.
+/// The checksum of a file could not be read.
 struct NoChecksum(Failure);
 
 impl PartialEq for NoChecksum {
@@ -259,13 +259,13 @@ impl From<Failure> for NoChecksum {
     }
 }
 
-/// A source up to the length that it had when it was looked at.
+/// A source, read up to the length in its status.
 struct Reading<'a> {
     input: Box<dyn Input>,
     left: u64,
     through: u64,
     failed: bool,
-    /// Bytes a second.
+    /// Limit in bytes per second.
     bandwidth: Option<f64>,
     start: Instant,
     progress: &'a Progress,

@@ -1,4 +1,4 @@
-//! Paths that are left out (`-filters`).
+//! Excluded paths (`-filters`), and how paths are compared and printed.
 
 use std::sync::Arc;
 
@@ -7,15 +7,14 @@ use regex::Regex;
 use crate::failure::{Failure, Outcome};
 use crate::fs::store::Store;
 
-/// Patterns, each of which has to match a whole path with scheme and host.
+/// Patterns of excluded paths. A pattern has to match the whole path with its scheme and authority.
 #[derive(Default)]
 pub struct Filter {
     patterns: Vec<Regex>,
 }
 
 impl Filter {
-    /// Reads a local file with a pattern in each line. Hadoop's copies everything where it cannot be
-    /// read.
+    /// Reads patterns from a local file, one per line. If the file cannot be read, Hadoop copies everything.
     pub fn read(path: Option<&str>) -> Outcome<Filter> {
         let Some(path) = path else { return Ok(Filter::default()) };
         let text = std::fs::read_to_string(path)
@@ -24,14 +23,14 @@ impl Filter {
             Regex::new(&format!("^(?:{line})$")).map_err(|error| {
                 let error = error.to_string();
                 let why = error.lines().last().unwrap_or_default();
-                Failure::io(format!("-filters {path}: `{line}' is no pattern known here: {why}"))
+                Failure::io(format!("-filters {path}: unsupported pattern `{line}': {why}"))
             })
         };
         let patterns = text.lines().map(pattern).collect::<Outcome<_>>()?;
         Ok(Filter { patterns })
     }
 
-    /// Whether a path is copied; what is below a directory that is not has to match by itself.
+    /// Returns `true` if the path is copied. Entries of an excluded directory are matched themselves.
     pub fn keeps(&self, store: &dyn Store, path: &str) -> bool {
         if self.patterns.is_empty() {
             return true;
@@ -41,7 +40,7 @@ impl Filter {
     }
 }
 
-/// A path as Hadoop's `Path` prints it.
+/// Formats a path as `Path.toString`.
 pub fn qualified(store: &dyn Store, path: &str) -> String {
     match store.is_local() {
         true => format!("file:{path}"),
@@ -49,7 +48,7 @@ pub fn qualified(store: &dyn Store, path: &str) -> String {
     }
 }
 
-/// Whether paths of the two are paths of one file system.
+/// Returns `true` if both stores are the same file system.
 pub fn is_same_store(one: &Arc<dyn Store>, other: &Arc<dyn Store>) -> bool {
     Arc::ptr_eq(one, other) || one.uri() == other.uri()
 }

@@ -1,4 +1,4 @@
-//! What is to be copied, found before anything is: `SimpleCopyListing`.
+//! Lists the paths to copy (`SimpleCopyListing`).
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::fs::location::{child, parent};
 use crate::fs::status::Status;
 use crate::fs::store::Store;
 
-/// A source: its paths are that of the root and a key behind it.
+/// The root of a source, which the keys of its entries are relative to.
 pub struct Root {
     pub store: Arc<dyn Store>,
     path: String,
@@ -28,7 +28,7 @@ impl Root {
     }
 }
 
-/// The path of a key below a root.
+/// Joins a root and a key.
 pub fn join(root: &str, key: &str) -> String {
     match (root, key) {
         (_, "") => root.to_owned(),
@@ -37,17 +37,17 @@ pub fn join(root: &str, key: &str) -> String {
     }
 }
 
-/// Everything below the sources.
+/// All paths of the sources.
 pub struct Listing {
     pub roots: Vec<Root>,
     pub all: Sorted,
-    /// What is in a directory before it.
+    /// Directories, in the direction [`Direction::Up`].
     pub directories: Sorted,
     pub files: u64,
     pub bytes: u64,
 }
 
-/// Where the keys of a source begin: `computeSourceRootPath`.
+/// Returns the root of a source (`computeSourceRootPath`).
 fn root_of(asked: &DistcpOptions, source: &Item, count: usize, target: &Item) -> Root {
     let itself = if source.is_dir() {
         let is_special = (count == 1 && !target.exists()) || asked.is_sync();
@@ -62,7 +62,7 @@ fn root_of(asked: &DistcpOptions, source: &Item, count: usize, target: &Item) ->
     Root { store: source.store.clone(), path: path.to_owned() }
 }
 
-/// Lists the sources; one that cannot be listed, or not wholly, is an error.
+/// Lists the sources. A directory that cannot be listed completely is an error.
 pub fn build(
     asked: &DistcpOptions,
     sources: &[Item],
@@ -110,7 +110,7 @@ impl Walk<'_> {
         }
         if self.refuses_erasure_coding && !status.erasure_policy.is_empty() {
             return Err(Failure::unsupported(format!(
-                "{}: its erasure coding policy {} cannot be kept here; leave e out of -p",
+                "{}: cannot preserve the erasure coding policy {}; remove e from -p",
                 qualified(&*root.store, path),
                 status.erasure_policy
             )));
@@ -130,7 +130,7 @@ impl Walk<'_> {
         self.all.push(entry)
     }
 
-    /// A page at a time of each directory on the way down is in memory.
+    /// Holds one page of each directory on the path from the root.
     fn directory(&mut self, source: usize, root: &Root, path: &str) -> Outcome {
         root.store.list(path, &mut |page| {
             for status in page {

@@ -1,10 +1,8 @@
-//! `distcp`: copies trees between file systems by threads of this machine, as Hadoop's DistCp does by the
-//! tasks of a job.
+//! `distcp`: copies trees between file systems, by threads instead of the map tasks of Hadoop's DistCp.
 //!
-//! In this order, so that nothing is lost when something fails: [`options`] are read; [`listing`] finds
-//! everything that is to be copied, in a [`spool`] that may be longer than memory; the list is checked;
-//! [`copies`] copies, a [`file`] at a time; and [`commit`] deletes, moves and gives directories their
-//! [`attributes`].
+//! The order of the steps keeps a failure from losing data: [`options`] parses the command line; [`listing`] lists
+//! all sources into a [`spool`] on disk; the list is checked for duplicates; [`copies`] copies each [`file`];
+//! [`commit`] deletes, renames and applies [`attributes`] to directories.
 
 mod attributes;
 mod commit;
@@ -41,36 +39,36 @@ use super::store::OpenHow;
 use crate::failure::{EXIT_USAGE, Failure, Kind, Outcome};
 use crate::{log, spans};
 
-/// Help for a terminal.
+/// Help text.
 pub const USAGE: &str = "Usage: distcp [OPTIONS] SOURCE... TARGET
-\tCopies files and directories, also between clusters, by threads of this machine. A single source goes to
-\tTARGET itself where that does not exist, else into it; with -update and -overwrite what is in a source
-\tdirectory goes right into TARGET. A file that is in TARGET already is skipped without these two.
-\tOptions come before the paths. Nothing is copied before all sources are listed, and nothing deleted before
-\tall is copied. Exit codes are 0, 255 for arguments and sources that make no sense, 254 for sources with
-\tone name, 253 and 252 for file systems without ACLs and extended attributes, 25 for all other failures.
-\t-update\tskips files with the same length and checksum; where there is no checksum of both, files of the same length that are not newer
-\t-overwrite\toverwrites all files
-\t-delete\tdeletes from TARGET what the sources have not, after the copies; with -update or -overwrite only
-\t-useTrash\tmoves what -delete deletes to the trash, where there is one
-\t-append\tcompletes files whose beginning is in TARGET; with -update only
-\t-skipcrccheck\tcompares no checksums, neither before nor after a copy
-\t-p[rbugpcaxte]\tkeeps replication, block size, user, group, permission, checksum type, ACLs, extended attributes, times, erasure coding policy; -p alone keeps rbugpct
-\t-updateRoot\tkeeps attributes of the source directory itself, too, with -update and -overwrite
-\t-i\tgoes on after sources that cannot be read; the exit code is 0 all the same, but then nothing is deleted
-\t-f <file>\treads the sources from a file, one in a line
-\t-filters <file>\tleaves paths out that match a regular expression in a line of this local file
-\t-atomic\tcopies beside TARGET, which must not exist, and moves all in one step
-\t-tmp <directory>\tdirectory for the copies of -atomic
-\t-direct\twrites files under their own names at once
-\t-m <threads>\tfiles that are copied at the same time; 4
-\t-bandwidth <MB>\tmegabytes a second that each thread reads
-\t-log <directory>\twrites what was skipped and what failed to a file there
-\t-v\tlogs all files with their sizes; with -log only
-\t-strategy, -numListstatusThreads, -useiterator, -copybuffersize, -blocksperchunk, -filelimit, -sizelimit\tare taken and change nothing, but that -blocksperchunk keeps the block size
-\t--json\tone object with the counters, for programs";
+\tCopies files and directories, also between clusters, by threads of this machine. A single source is copied to
+\tTARGET if TARGET does not exist, otherwise into TARGET. With -update and -overwrite, the entries of a source
+\tdirectory are copied directly into TARGET. Without them, files that exist in TARGET are skipped.
+\tOptions precede the paths. All sources are listed before the first copy, and all copies are complete before
+\t-delete deletes. Exit codes: 0; 255 for invalid arguments and sources; 254 for two sources with one name;
+\t253 and 252 for file systems without ACLs and extended attributes; 25 for all other failures.
+\t-update\tskip files with equal length and checksum; if checksums cannot be compared, files of equal length that are not newer
+\t-overwrite\toverwrite all files
+\t-delete\tdelete paths in TARGET that the sources do not have; requires -update or -overwrite
+\t-useTrash\tmove to the trash, if enabled, what -delete deletes
+\t-append\tappend to files whose start is in TARGET; requires -update
+\t-skipcrccheck\tcompare no checksums, neither before nor after a copy
+\t-p[rbugpcaxte]\tpreserve replication, block size, user, group, permission, checksum type, ACLs, extended attributes, times, erasure coding policy; -p alone means -prbugpct
+\t-updateRoot\twith -update and -overwrite, preserve attributes of the source directory, too
+\t-i\tignore sources that cannot be read; the exit code is 0, and after such a failure -delete deletes nothing
+\t-f <file>\tread the sources from a file, one per line
+\t-filters <file>\texclude paths that match a regular expression in a line of this local file
+\t-atomic\tcopy to a work directory and rename it to TARGET, which must not exist
+\t-tmp <directory>\tparent of the work directory of -atomic
+\t-direct\twrite files under their final names instead of temporary ones
+\t-m <threads>\tfiles to copy at the same time [default: 4]
+\t-bandwidth <MB>\tread limit of each thread, in megabytes per second
+\t-log <directory>\twrite a log of skipped and failed files
+\t-v\tlog all files with their sizes; requires -log
+\t-strategy, -numListstatusThreads, -useiterator, -copybuffersize, -blocksperchunk, -filelimit, -sizelimit\taccepted without effect, except that -blocksperchunk preserves the block size
+\t--json\tprint the counters as one JSON object";
 
-/// Runs it; the exit code.
+/// Runs the command and returns its exit code.
 pub fn run(conf: Conf, words: Vec<String>) -> i32 {
     let mut shell = Shell::new(conf, "distcp");
     log::begin_spans(&shell.conf);
@@ -127,7 +125,7 @@ fn copy(shell: &mut Shell, asked: &DistcpOptions) -> Ending {
     done
 }
 
-/// Everything that changes something.
+/// Runs the steps that change the target.
 fn copy_and_commit(
     shell: &mut Shell,
     asked: &DistcpOptions,
@@ -154,7 +152,7 @@ fn copy_and_commit(
     } else if asked.delete && ignored > 0 {
         Err(Failure::io(format!("nothing was deleted, because {ignored} file(s) were not copied")))
     } else {
-        // What is complete stays, also where it cannot be moved to its place.
+        // From here on the copy is complete: keep it even if it cannot be renamed.
         unfinished.into_iter().for_each(Unfinished::keep);
         let removed = match asked.delete {
             true => commit::delete_missing(shell, asked, listing, target, filter, scratch),
@@ -196,7 +194,7 @@ fn say(
     ))
 }
 
-/// ACLs and extended attributes are asked for where a file system has none.
+/// Fails if `-p` preserves ACLs or extended attributes and a file system does not support them.
 fn check_support(asked: &DistcpOptions, of: &Item) -> Ending {
     let lacks = |code: i32, what: &str, failure: Failure| {
         let uri = of.store.uri();
@@ -216,7 +214,7 @@ fn check_support(asked: &DistcpOptions, of: &Item) -> Ending {
     Ok(())
 }
 
-/// What the arguments, or the lines of `-f`, stand for; every one must be there.
+/// Expands the sources of the arguments or of `-f`. A source without a match is an error.
 fn find_sources(shell: &mut Shell, asked: &DistcpOptions) -> Ending<Vec<Item>> {
     let texts = match &asked.listing {
         None => asked.sources.clone(),
@@ -251,7 +249,7 @@ fn read_lines(shell: &mut Shell, path: &str) -> Outcome<Vec<String>> {
     Ok(text.lines().map(str::to_owned).collect())
 }
 
-/// As `SimpleCopyListing.validatePaths`, and that nothing of a source is deleted.
+/// Checks paths as `SimpleCopyListing.validatePaths`, and that `-delete` cannot delete files of a source.
 fn check_paths(asked: &DistcpOptions, sources: &[Item], target: &Item) -> Ending {
     let to = qualified(&*target.store, &target.path);
     if target.exists() && !target.is_dir() {
@@ -278,7 +276,7 @@ fn check_paths(asked: &DistcpOptions, sources: &[Item], target: &Item) -> Ending
             )));
         }
         if asked.delete && is_same_store(&source.store, &target.store) {
-            // The copy of a file that stands in the target already is the file itself.
+            // A source file directly in the target is its own copy.
             let stays = !source.is_dir() && parent(&source.path) == Some(target.path.as_str());
             let overlaps = (is_below(&source.path, &target.path) && !stays)
                 || (source.is_dir() && is_below(&target.path, &source.path));
@@ -292,14 +290,14 @@ fn check_paths(asked: &DistcpOptions, sources: &[Item], target: &Item) -> Ending
     Ok(())
 }
 
-/// Paths below it show the raw form of files, with all extended attributes.
+/// Paths below it show files in raw form, with all extended attributes.
 const RAW: &str = "/.reserved/raw";
 
 fn is_raw(item: &Item) -> bool {
     item.path.starts_with(RAW)
 }
 
-/// No two sources may go to one path.
+/// Fails if two sources have the same path in the target.
 fn check_listing(listing: &Listing) -> Ending {
     let mut last: Option<spool::Entry> = None;
     for entry in listing.all.entries()? {
@@ -321,7 +319,7 @@ fn check_listing(listing: &Listing) -> Ending {
     Ok(())
 }
 
-/// Where files are copied to: beside the target with `-atomic`.
+/// Returns the directory that files are copied to: a sibling of the target with `-atomic`.
 fn work_path(shell: &mut Shell, asked: &DistcpOptions, target: &Item) -> Outcome<String> {
     if !asked.atomic {
         return Ok(target.path.clone());

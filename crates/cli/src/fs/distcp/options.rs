@@ -1,14 +1,14 @@
-//! The options of Hadoop's `DistCpOptionSwitch`, read as its GNU parser reads them: before the paths.
+//! Parses the options of `DistCpOptionSwitch` with the rules of Hadoop's GNU parser: options precede paths.
 
 use zerohop_conf::{Conf, keys};
 
 use super::attributes::Attributes;
 use crate::failure::{Failure, Outcome};
 
-/// Files that are copied at the same time unless `-m` says otherwise.
+/// Default of `-m`.
 const THREADS: usize = 4;
 
-/// Options of Hadoop's without a value.
+/// Options without a value.
 const FLAGS: [&str; 15] = [
     "append",
     "async",
@@ -27,7 +27,7 @@ const FLAGS: [&str; 15] = [
     "p",
 ];
 
-/// Options with the next word as their value.
+/// Options with a value in the next word.
 const VALUED: [&str; 13] = [
     "bandwidth",
     "blocksperchunk",
@@ -44,42 +44,42 @@ const VALUED: [&str; 13] = [
     "xtrack",
 ];
 
-/// Options of Hadoop's that are refused, each with the reason.
+/// Hadoop options that are refused, each with the reason.
 const REFUSED: [(&str, &str); 4] = [
-    ("async", "there is no job that could go on after the command; start it in the background"),
-    ("diff", "snapshots are not compared here; -update compares the files themselves"),
-    ("rdiff", "snapshots are not compared here; -update compares the files themselves"),
-    ("xtrack", "its files have a format of Hadoop's that changes with each version"),
+    ("async", "the copy runs in this process; start the command in the background"),
+    ("diff", "snapshot reports are not implemented; use -update, which compares the files"),
+    ("rdiff", "snapshot reports are not implemented; use -update, which compares the files"),
+    ("xtrack", "Hadoop changes the format of its files with each version"),
 ];
 
-/// Settings that name a class of Java's.
+/// Keys that name a Java class.
 const CLASSES: [&str; 2] = ["distcp.filters.class", "distcp.copy.listing.class"];
 
-/// What was asked for.
+/// The parsed command line.
 #[derive(Debug, Clone, Default)]
 pub struct DistcpOptions {
     pub update: bool,
     pub overwrite: bool,
     pub append: bool,
     pub delete: bool,
-    /// What `-delete` deletes goes to the trash (HDFS-9913).
+    /// Move to the trash instead of deleting (HDFS-9913).
     pub use_trash: bool,
     pub skip_checksums: bool,
-    /// Files of equal length whose checksums are not compared count as equal unless the source is newer.
+    /// Without a checksum comparison, copy files of equal length if the source is newer.
     pub compare_times: bool,
     pub ignore_failures: bool,
     pub atomic: bool,
-    /// Directory for the work of `-atomic`.
+    /// Parent of the work directory of `-atomic`.
     pub work: Option<String>,
     pub direct: bool,
     pub update_root: bool,
-    /// File with the sources.
+    /// File that lists the sources.
     pub listing: Option<String>,
-    /// Local file with patterns of paths that are left out.
+    /// Local file with patterns of paths to exclude.
     pub filters: Option<String>,
     pub log: Option<String>,
     pub verbose: bool,
-    /// Bytes a second that each thread reads.
+    /// Read limit of each thread, in bytes per second.
     pub bandwidth: Option<f64>,
     pub threads: usize,
     pub keep: Attributes,
@@ -98,7 +98,7 @@ impl DistcpOptions {
         };
         if let Some(class) = CLASSES.iter().find(|name| conf.get_raw(name).is_some()) {
             return Err(Failure::usage(format!(
-                "{class}: classes of Java's cannot be loaded here"
+                "{class}: Java classes cannot be loaded; unset the key"
             )));
         }
         if let Some(rate) = conf.get(&keys::DISTCP_MAP_BANDWIDTH_MB)? {
@@ -110,7 +110,7 @@ impl DistcpOptions {
         Ok(asked)
     }
 
-    /// Obeys the options; the paths behind them.
+    /// Applies the options and returns the remaining words.
     fn take_options(&mut self, words: Vec<String>) -> Outcome<Vec<String>> {
         let mut words = words.into_iter().peekable();
         while let Some(word) = words.next_if(|word| word.starts_with('-') && word != "-") {
@@ -139,9 +139,9 @@ impl DistcpOptions {
         }
         let paths: Vec<String> = words.collect();
         match paths.iter().find(|path| is_option(path)) {
-            // To Hadoop's parser it is a path, and the last of them the target.
+            // Hadoop takes it for a path, and the last word for the target.
             Some(late) => Err(Failure::usage(format!(
-                "{late} stands behind a path; options come first (a path of that name is ./{late})"
+                "{late} follows a path; put options first (write a path of that name as ./{late})"
             ))),
             None => Ok(paths),
         }
@@ -165,7 +165,7 @@ impl DistcpOptions {
                 self.keep.add("rbugpct")?;
                 return Ok(());
             }
-            // `-useiterator`: a listing never takes more memory than with it.
+            // `-useiterator`: listings are always read page by page.
             _ => return Ok(()),
         };
         *flag = true;
@@ -189,11 +189,11 @@ impl DistcpOptions {
             "copybuffersize" => drop(number("copyBufferSize")?),
             "numListstatusThreads" => drop(number("Number of liststatus threads")?),
             "blocksperchunk" if number("blocksPerChunk")? > 0 => {
-                // Files are copied in one piece; the blocks are those that Hadoop's chunks would have.
+                // Files are copied whole, with the same blocks that Hadoop's chunks would have.
                 self.keep.block_size = true;
                 self.append = false;
             }
-            // A strategy deals files out to machines, and the two limits are ignored by Hadoop's, too.
+            // A strategy assigns files to machines; Hadoop ignores both limits.
             _ => {}
         }
         Ok(())
@@ -208,7 +208,7 @@ impl DistcpOptions {
         Ok(())
     }
 
-    /// An option with its value in the same word: `-pugp`, `-m8`.
+    /// Applies an option with its value in the same word: `-pugp`, `-m8`.
     fn set_attached(&mut self, word: &str) -> Outcome {
         let letters = word.strip_prefix("-p").filter(|rest| !rest.is_empty());
         if let Some(letters) = letters {
@@ -216,7 +216,7 @@ impl DistcpOptions {
         }
         match word.strip_prefix("-m") {
             Some(number) if number.parse::<i32>().is_ok() => self.set_value("m", number),
-            _ => Err(Failure::usage(format!("{word} is no option of distcp"))),
+            _ => Err(Failure::usage(format!("unknown option: {word}"))),
         }
     }
 
@@ -253,7 +253,7 @@ impl DistcpOptions {
             _ if self.append && !self.update => "Append is valid only with update options",
             _ if self.append && self.skip_checksums => "Append is disallowed when skipping CRC",
             _ if self.verbose && self.log.is_none() => "-v is valid only with -log option",
-            // Hadoop's leaves the copy in its work directory then.
+            // Hadoop would leave the copy in the work directory.
             _ if self.atomic && self.delete => "-atomic and -delete exclude each other",
             _ if self.use_trash && !self.delete => "-useTrash needs -delete",
             _ => return Ok(()),
@@ -261,12 +261,12 @@ impl DistcpOptions {
         Err(Failure::usage(problem))
     }
 
-    /// Whether what is in a source directory goes right into the target.
+    /// Returns `true` if the entries of a source directory go directly into the target.
     pub fn is_sync(&self) -> bool {
         self.update || self.overwrite
     }
 
-    /// Whether the directory itself, whose entries go into the target, keeps out of the copy.
+    /// Returns `true` if a source directory whose entries go directly into the target is not copied itself.
     pub fn skips_root(&self) -> bool {
         self.is_sync() && !self.update_root
     }
@@ -317,9 +317,9 @@ mod tests {
             ("-m x /a /b", "Number of maps"),
             ("-bandwidth 0 /a /b", "Bandwidth"),
             ("-bandwidth x /a /b", "Bandwidth"),
-            ("-foo /a /b", "-foo is no option"),
+            ("-foo /a /b", "unknown option: -foo"),
             ("-pz /a /b", "No enum constant"),
-            ("/a /b -delete", "options come first"),
+            ("/a /b -delete", "put options first"),
         ] {
             let refused = parse(text).unwrap_err();
             assert!(refused.kind == Kind::Usage && refused.text.contains(problem), "{refused}");

@@ -1,5 +1,4 @@
-//! Lists of paths that may be longer than memory: sorted pieces in files of this machine, merged whenever the
-//! list is read.
+//! Sorted lists of paths that may exceed memory: sorted runs in local files, merged when the list is read.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -15,38 +14,38 @@ use super::attributes::Facts;
 use crate::failure::{Failure, Outcome};
 use crate::fs::interrupt::Unfinished;
 
-/// Bytes of entries in memory before a piece goes to a file.
-const PIECE_BYTES: usize = 32 << 20;
-/// What an entry takes besides its text.
+/// Memory for entries before they are written to a file.
+const RUN_BYTES: usize = 32 << 20;
+/// Memory of an entry in addition to its key.
 const ENTRY_BYTES: usize = 160;
-/// Files that are read at the same time.
+/// Largest number of files that are merged.
 const FILES_MAX: usize = 64;
 
-/// A path of a listing.
+/// A listed path.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
-    /// The path below the root of its source, which begins with `/`; empty for the root itself.
+    /// Path relative to the source's root, with a leading `/`; empty for the root.
     pub key: String,
-    /// Number of its source.
+    /// Index of the source.
     pub source: usize,
     pub length: u64,
-    /// Of a directory; a file is looked at again when it is copied.
+    /// Attributes of a directory; `None` for a file, whose status is read again when it is copied.
     pub directory: Option<Facts>,
 }
 
-/// Order of the paths of a tree: what is below a directory comes right behind it. In the order of the
-/// text alone `/d.bak` would stand between `/d` and `/d/f`.
+/// Compares paths in tree order: descendants directly follow their directory. Byte order would put `/d.bak`
+/// between `/d` and `/d/f`.
 pub fn in_tree(a: &str, b: &str) -> Ordering {
     let rank = |byte: u8| if byte == b'/' { 0 } else { byte };
     a.bytes().map(rank).cmp(b.bytes().map(rank))
 }
 
-/// Which way a list is sorted.
+/// Sort direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// A directory before what is in it.
+    /// Directories before their entries.
     Down,
-    /// What is in a directory before it.
+    /// Entries before their directory.
     Up,
 }
 
@@ -57,7 +56,7 @@ impl Direction {
     }
 }
 
-/// A directory of this machine for lists; it goes away with the command, also by a signal.
+/// A temporary local directory, removed at the end of the command and after a signal.
 pub struct Scratch {
     directory: TempDir,
     _unfinished: Unfinished,
@@ -72,7 +71,7 @@ impl Scratch {
         Ok(Scratch { directory, _unfinished })
     }
 
-    /// The name of a new file.
+    /// Returns a new file name.
     pub fn file(&self) -> PathBuf {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Memory::Relaxed);
@@ -82,28 +81,28 @@ impl Scratch {
 
 fn failure(path: &Path, error: io::Error) -> Failure {
     Failure::io(format!(
-        "the list of paths in {}: {error}; TMPDIR names another place for it",
+        "cannot store the list of paths in {}: {error}; set TMPDIR to another directory",
         path.display()
     ))
 }
 
-/// A list that is being made.
+/// A list under construction.
 pub struct Spool<'a> {
     scratch: &'a Scratch,
     direction: Direction,
     limit: usize,
     entries: Vec<Entry>,
     bytes: usize,
-    pieces: Vec<PathBuf>,
+    runs: Vec<PathBuf>,
 }
 
 impl<'a> Spool<'a> {
     pub fn new(scratch: &'a Scratch, direction: Direction) -> Spool<'a> {
-        Spool::with_limit(scratch, direction, PIECE_BYTES)
+        Spool::with_limit(scratch, direction, RUN_BYTES)
     }
 
     fn with_limit(scratch: &'a Scratch, direction: Direction, limit: usize) -> Spool<'a> {
-        Spool { scratch, direction, limit, entries: Vec::new(), bytes: 0, pieces: Vec::new() }
+        Spool { scratch, direction, limit, entries: Vec::new(), bytes: 0, runs: Vec::new() }
     }
 
     pub fn push(&mut self, entry: Entry) -> Outcome {
@@ -115,12 +114,12 @@ impl<'a> Spool<'a> {
         self.sort();
         let entries = std::mem::take(&mut self.entries);
         self.bytes = 0;
-        self.write_piece(entries.into_iter().map(Ok))?;
-        if self.pieces.len() >= FILES_MAX {
-            let pieces = std::mem::take(&mut self.pieces);
-            self.write_piece(Entries::open(&pieces, &[], self.direction)?)?;
-            for piece in pieces {
-                std::fs::remove_file(&piece).map_err(|error| failure(&piece, error))?;
+        self.write_run(entries.into_iter().map(Ok))?;
+        if self.runs.len() >= FILES_MAX {
+            let runs = std::mem::take(&mut self.runs);
+            self.write_run(Entries::open(&runs, &[], self.direction)?)?;
+            for run in runs {
+                std::fs::remove_file(&run).map_err(|error| failure(&run, error))?;
             }
         }
         Ok(())
@@ -131,7 +130,7 @@ impl<'a> Spool<'a> {
         self.entries.sort_unstable_by(|a, b| direction.compare(a, b));
     }
 
-    fn write_piece(&mut self, entries: impl Iterator<Item = Outcome<Entry>>) -> Outcome {
+    fn write_run(&mut self, entries: impl Iterator<Item = Outcome<Entry>>) -> Outcome {
         let path = self.scratch.file();
         let at = |error| failure(&path, error);
         let mut file = BufWriter::new(File::create(&path).map_err(at)?);
@@ -140,40 +139,40 @@ impl<'a> Spool<'a> {
             file.write_all(b"\n").map_err(at)?;
         }
         file.flush().map_err(at)?;
-        self.pieces.push(path);
+        self.runs.push(path);
         Ok(())
     }
 
     pub fn finish(mut self) -> Sorted {
         self.sort();
-        Sorted { entries: self.entries, pieces: self.pieces, direction: self.direction }
+        Sorted { entries: self.entries, runs: self.runs, direction: self.direction }
     }
 }
 
-/// A list that can be read as often as is needed, in order.
+/// A complete list, which can be read repeatedly.
 pub struct Sorted {
     entries: Vec<Entry>,
-    pieces: Vec<PathBuf>,
+    runs: Vec<PathBuf>,
     direction: Direction,
 }
 
 impl Sorted {
     pub fn entries(&self) -> Outcome<Entries<'_>> {
-        Entries::open(&self.pieces, &self.entries, self.direction)
+        Entries::open(&self.runs, &self.entries, self.direction)
     }
 }
 
-/// The next entry of a piece.
+/// The next entry of a run.
 struct Head {
     entry: Entry,
-    piece: usize,
+    run: usize,
     direction: Direction,
 }
 
 impl Ord for Head {
-    /// The first in order is the largest, which a heap gives first.
+    /// Reversed, because `BinaryHeap` returns the largest element first.
     fn cmp(&self, other: &Self) -> Ordering {
-        self.direction.compare(&other.entry, &self.entry).then(other.piece.cmp(&self.piece))
+        self.direction.compare(&other.entry, &self.entry).then(other.run.cmp(&self.run))
     }
 }
 
@@ -191,7 +190,7 @@ impl PartialEq for Head {
 
 impl Eq for Head {}
 
-/// Entries of all pieces in order.
+/// The entries of all runs in order.
 pub struct Entries<'a> {
     files: Vec<(PathBuf, BufReader<File>)>,
     memory: std::slice::Iter<'a, Entry>,
@@ -200,24 +199,24 @@ pub struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    fn open(pieces: &[PathBuf], memory: &'a [Entry], direction: Direction) -> Outcome<Entries<'a>> {
+    fn open(runs: &[PathBuf], memory: &'a [Entry], direction: Direction) -> Outcome<Entries<'a>> {
         let open = |path: &PathBuf| match File::open(path) {
             Ok(file) => Ok((path.clone(), BufReader::new(file))),
             Err(error) => Err(failure(path, error)),
         };
-        let files = pieces.iter().map(open).collect::<Outcome<Vec<_>>>()?;
+        let files = runs.iter().map(open).collect::<Outcome<Vec<_>>>()?;
         let count = files.len();
         let heads = BinaryHeap::new();
         let mut entries = Entries { files, memory: memory.iter(), heads, direction };
-        for piece in 0..=count {
-            entries.refill(piece)?;
+        for run in 0..=count {
+            entries.refill(run)?;
         }
         Ok(entries)
     }
 
-    /// Reads the next entry of a piece; what is in memory has the number behind the last file.
-    fn refill(&mut self, piece: usize) -> Outcome {
-        let entry = match self.files.get_mut(piece) {
+    /// Reads the next entry of a run. The run in memory has the index after the last file.
+    fn refill(&mut self, run: usize) -> Outcome {
+        let entry = match self.files.get_mut(run) {
             None => self.memory.next().cloned(),
             Some((path, file)) => {
                 let mut line = Vec::new();
@@ -230,7 +229,7 @@ impl<'a> Entries<'a> {
             }
         };
         if let Some(entry) = entry {
-            self.heads.push(Head { entry, piece, direction: self.direction });
+            self.heads.push(Head { entry, run, direction: self.direction });
         }
         Ok(())
     }
@@ -240,8 +239,8 @@ impl Iterator for Entries<'_> {
     type Item = Outcome<Entry>;
 
     fn next(&mut self) -> Option<Outcome<Entry>> {
-        let Head { entry, piece, .. } = self.heads.pop()?;
-        Some(self.refill(piece).map(|()| entry))
+        let Head { entry, run, .. } = self.heads.pop()?;
+        Some(self.refill(run).map(|()| entry))
     }
 }
 
@@ -262,7 +261,7 @@ mod tests {
             for number in 0..count {
                 spool.push(entry(format!("/{:04}", number * 7919 % count))).unwrap();
             }
-            assert!(spool.pieces.len() > 2 && spool.pieces.len() < FILES_MAX);
+            assert!(spool.runs.len() > 2 && spool.runs.len() < FILES_MAX);
             let sorted = spool.finish();
             for _ in 0..2 {
                 let mut keys: Vec<String> =
@@ -289,7 +288,7 @@ mod tests {
         let mut spool = Spool::with_limit(&scratch, Direction::Down, 1);
         let odd = entry("/a\nb\"\\\u{1}".to_owned());
         spool.push(odd.clone()).unwrap();
-        assert_eq!(spool.pieces.len(), 1);
+        assert_eq!(spool.runs.len(), 1);
         let read: Vec<Entry> = spool.finish().entries().unwrap().map(Result::unwrap).collect();
         assert_eq!(read, [odd]);
     }
