@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use zerohop_transport::trace;
@@ -12,12 +13,15 @@ use super::file::{Action, FileCopy, Trouble};
 use super::filter::qualified;
 use super::listing::{Listing, join};
 use super::options::DistcpOptions;
-use super::spool::{Entry, Scratch};
+use super::spool::{Entries, Entry, Scratch};
 use crate::failure::{Failure, Outcome};
 use crate::fs::progress::Progress;
 use crate::fs::shell::Shell;
 use crate::fs::status::Status;
 use crate::fs::store::{CreateHow, Store};
+
+/// Files listed ahead of the copies.
+const QUEUE: usize = 1024;
 
 /// Destination of the copies.
 pub struct Goal {
@@ -65,7 +69,6 @@ pub fn copy_all(
 ) -> Outcome<Counters> {
     let progress = Progress::new();
     progress.expect(listing.bytes);
-    let entries = Mutex::new(listing.all.entries()?);
     let copies = Copies {
         asked,
         listing,
@@ -76,17 +79,26 @@ pub fn copy_all(
         stopped: AtomicBool::new(false),
         shell: Mutex::new(shell),
     };
+    let entries = listing.all.entries()?;
     let span = trace::current_span();
+    let (sender, receiver) = sync_channel::<Entry>(QUEUE);
+    let receiver = Mutex::new(receiver);
     std::thread::scope(|scope| {
         for _ in 0..asked.threads {
             scope.spawn(|| {
                 let _within = span.enter();
-                while !copies.stopped.load(Ordering::Relaxed) {
-                    let Some(entry) = locked(&entries).next() else { return };
-                    copies.one(entry);
+                loop {
+                    let next = locked(&receiver).recv();
+                    let Ok(entry) = next else { return };
+                    // After a failure, the queue is only emptied.
+                    if !copies.stopped.load(Ordering::Relaxed) {
+                        copies.note(copies.entry(&entry));
+                    }
                 }
             });
         }
+        copies.note(copies.deal(entries, &sender));
+        drop(sender);
     });
     copies.progress.finish();
     Ok(copies.counters)
@@ -106,14 +118,31 @@ struct Copies<'a> {
 }
 
 impl Copies<'_> {
-    fn one(&self, entry: Outcome<Entry>) {
-        let trouble = match entry {
-            Err(failure) => Trouble::from(failure),
-            Ok(entry) => match self.entry(&entry) {
-                Ok(()) => return,
-                Err(trouble) => trouble,
-            },
-        };
+    /// Creates directories, and hands files to the threads: a directory has to exist before a file in it, because
+    /// implicitly created directories get other permissions.
+    fn deal(&self, entries: Entries, files: &SyncSender<Entry>) -> Result<(), Trouble> {
+        let mut is_first = true;
+        for entry in entries {
+            let entry = entry?;
+            if is_first && !entry.key.is_empty() {
+                self.goal.store.mkdirs(&self.goal.path)?;
+            }
+            is_first = false;
+            if self.stopped.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            if entry.directory.is_some() {
+                self.note(self.entry(&entry));
+            } else if files.send(entry).is_err() {
+                return Err(Failure::io("copying stopped").into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts, logs and prints a failure.
+    fn note(&self, done: Result<(), Trouble>) {
+        let Err(trouble) = done else { return };
         let is_ignored = self.asked.ignore_failures && trouble.reading;
         let counter = if is_ignored { &self.counters.ignored } else { &self.counters.failed };
         add(counter, 1);
@@ -222,6 +251,7 @@ impl Log {
     pub fn finish(self, shell: &mut Shell, directory: &str, succeeded: bool) -> Outcome {
         let Some((path, _)) = self.file else { return Ok(()) };
         let directory = shell.item(directory)?;
+        directory.store.mkdirs(&directory.path)?;
         let write = |name: &str, text: &mut dyn std::io::Read| {
             let path = directory.absent_child(name).path;
             let how = CreateHow { overwrite: true, ..CreateHow::default() };
