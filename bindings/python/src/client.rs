@@ -1,6 +1,6 @@
 //! A file system's client.
 
-use crate::failure::{About, Failure, Result};
+use crate::failure::{About, Failure, Result, about_file};
 use crate::listing::{Listing, Source};
 use crate::operation::Operation;
 use crate::process::OfProcess;
@@ -138,7 +138,8 @@ impl Client {
             options = unsafe { options.with_mapped_bytes() };
         }
         self.call(py, path, move |fs, path| async move {
-            let reader = fs.open_with(&path, options).await.about(&path)?;
+            let opened = fs.open_with(&path, options).await;
+            let reader = about_file(&fs, &path, opened).await?;
             Ok(Reader::new(fs.runtime().clone(), reader))
         })
     }
@@ -164,8 +165,13 @@ impl Client {
             .block_size(block_size)
             .permission(permission)
             .storage_policy(storage_policy);
-        self.call(py, path, |fs, path| async move {
-            let writer = fs.create(&path, options).await.about(&path)?;
+        self.call(py, path, move |fs, path| async move {
+            let created = fs.create(&path, options).await;
+            // As open(2) has it: O_EXCL fails with EEXIST, whatever exists.
+            let writer = match overwrite {
+                true => about_file(&fs, &path, created).await?,
+                false => created.about(&path)?,
+            };
             Ok(Writer::new(fs.runtime().clone(), writer))
         })
     }
@@ -174,7 +180,8 @@ impl Client {
     fn append(&self, py: Python<'_>, path: String, new_block: bool) -> PyResult<Operation> {
         let options = AppendOptions::default().new_block(new_block);
         self.call(py, path, |fs, path| async move {
-            let writer = fs.append(&path, options).await.about(&path)?;
+            let appended = fs.append(&path, options).await;
+            let writer = about_file(&fs, &path, appended).await?;
             Ok(Writer::new(fs.runtime().clone(), writer))
         })
     }
@@ -244,20 +251,16 @@ impl Client {
 
     /// Cuts a file; false where it is not closed yet.
     fn truncate(&self, py: Python<'_>, path: String, len: u64) -> PyResult<Operation> {
-        self.call(
-            py,
-            path,
-            move |fs, path| async move { fs.truncate(&path, len).await.about(&path) },
-        )
+        self.call(py, path, move |fs, path| async move {
+            about_file(&fs, &path, fs.truncate(&path, len).await).await
+        })
     }
 
     /// Moves the blocks of `sources` to the end of a file.
     fn concat(&self, py: Python<'_>, path: String, sources: Vec<String>) -> PyResult<Operation> {
-        self.call(
-            py,
-            path,
-            move |fs, path| async move { fs.concat(&path, &sources).await.about(&path) },
-        )
+        self.call(py, path, move |fs, path| async move {
+            about_file(&fs, &path, fs.concat(&path, &sources).await).await
+        })
     }
 
     /// Sets permission bits.
@@ -308,7 +311,7 @@ impl Client {
     /// A file's checksum as (algorithm, value), or None where block data has none.
     fn checksum(&self, py: Python<'_>, path: String) -> PyResult<Operation> {
         self.call(py, path, |fs, path| async move {
-            let sum = fs.checksum(&path).await.about(&path)?;
+            let sum = about_file(&fs, &path, fs.checksum(&path).await).await?;
             Ok(sum.map(|sum| (sum.algorithm, Value(sum.bytes.into()))))
         })
     }
@@ -329,7 +332,8 @@ impl Client {
         len: u64,
     ) -> PyResult<Operation> {
         self.call(py, path, move |fs, path| async move {
-            let located = fs.block_locations(&path, offset, len).await.about(&path)?;
+            let located = fs.block_locations(&path, offset, len).await;
+            let located = about_file(&fs, &path, located).await?;
             Ok(located.blocks.iter().map(BlockLocation::from).collect::<Vec<_>>())
         })
     }

@@ -3,6 +3,8 @@
 //! Tasks never touch the interpreter: they leave their outcomes here and wake the loop by a descriptor that it watches. So
 //! no task waits for the interpreter's lock, and none can be caught by the interpreter's end.
 
+use crate::failure;
+use crate::process::OfProcess;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rustix::event::{EventfdFlags, eventfd};
@@ -23,12 +25,13 @@ struct Shared {
     event: OwnedFd,
 }
 
-/// The outcomes for one event loop, which calls `drain()` when the descriptor can be read.
+/// The outcomes for one event loop, which calls `drain()` when the descriptor can be read. A child made by fork() shares the
+/// counter of the descriptor, so that it must not read it: its parent would not be woken.
 #[pyclass(frozen, module = "zerohop._zerohop")]
-pub(crate) struct Completions(Arc<Shared>);
+pub(crate) struct Completions(Arc<OfProcess<Shared>>);
 
 /// Where tasks leave their outcomes.
-pub(crate) struct Reporter(Arc<Shared>);
+pub(crate) struct Reporter(Arc<OfProcess<Shared>>);
 
 impl Reporter {
     pub(crate) fn report(&self, number: u64, outcome: Outcome) {
@@ -42,8 +45,12 @@ impl Reporter {
 }
 
 impl Completions {
-    pub(crate) fn reporter(&self) -> Reporter {
-        Reporter(Arc::clone(&self.0))
+    /// Returns the place for outcomes, or an error in a child made by fork(): its parent's event loop would get them.
+    pub(crate) fn reporter(&self) -> PyResult<Reporter> {
+        match self.0.is_here() {
+            true => Ok(Reporter(Arc::clone(&self.0))),
+            false => Err(failure::of_parent("the event loop")),
+        }
     }
 }
 
@@ -52,7 +59,8 @@ impl Completions {
     #[new]
     fn new() -> std::io::Result<Self> {
         let event = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
-        Ok(Self(Arc::new(Shared { finished: Mutex::default(), event })))
+        let shared = Shared { finished: Mutex::default(), event };
+        Ok(Self(Arc::new(OfProcess::new(shared))))
     }
 
     /// The descriptor to watch.
@@ -62,6 +70,9 @@ impl Completions {
 
     /// What has finished since the last call: (number, value, exception), one of the last two being None.
     fn drain<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        if !self.0.is_here() {
+            return Ok(Vec::new());
+        }
         // Nothing to be read means that another call took it all.
         let _ = rustix::io::read(&self.0.event, &mut [0u8; 8][..]);
         let finished = {
@@ -82,18 +93,20 @@ impl Completions {
 
 /// A task that was started.
 #[pyclass(frozen, module = "zerohop._zerohop")]
-pub(crate) struct Task(AbortHandle);
+pub(crate) struct Task(OfProcess<AbortHandle>);
 
 impl Task {
     pub(crate) fn new(task: AbortHandle) -> Self {
-        Self(task)
+        Self(OfProcess::new(task))
     }
 }
 
 #[pymethods]
 impl Task {
-    /// Gives the task up, unless it is done.
+    /// Gives the task up, unless it is done, or is one of the process before fork().
     fn cancel(&self) {
-        self.0.abort();
+        if self.0.is_here() {
+            self.0.abort();
+        }
     }
 }

@@ -5,13 +5,15 @@ use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use std::error::Error as _;
 use std::io;
-use zerohop::{Error, ErrorKind};
+use zerohop::{Error, ErrorKind, FileKind, FileSystem};
 
 /// Why an operation failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     error: Error,
     path: Option<String>,
+    /// True if a file was needed and the path is a directory.
+    is_directory: bool,
 }
 
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
@@ -24,13 +26,29 @@ pub(crate) trait About<T> {
 
 impl<T> About<T> for zerohop::Result<T> {
     fn about(self, path: &str) -> Result<T> {
-        self.map_err(|error| Failure { error, path: Some(path.to_owned()) })
+        self.map_err(|error| Failure { error, path: Some(path.to_owned()), is_directory: false })
     }
+}
+
+/// The result of an operation that needs a file at `path`. Java's classes do not tell a directory from a missing path, and their
+/// texts contain the path, so that the NameNode is asked.
+pub(crate) async fn about_file<T>(
+    fs: &FileSystem,
+    path: &str,
+    result: zerohop::Result<T>,
+) -> Result<T> {
+    let error = match result {
+        Ok(value) => return Ok(value),
+        Err(error) => error,
+    };
+    let is_directory = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Exists)
+        && fs.status(path).await.is_ok_and(|status| status.kind == FileKind::Directory);
+    Err(Failure { error, path: Some(path.to_owned()), is_directory })
 }
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self { error, path: None }
+        Self { error, path: None, is_directory: false }
     }
 }
 
@@ -38,9 +56,8 @@ impl Failure {
     /// The exception: an OSError of the class that belongs to its errno, with `java_class`, the class of the exception that
     /// a server threw, or None.
     pub(crate) fn exception(self, py: Python<'_>) -> PyErr {
-        let text = self.error.to_string();
-        let errno = errno_of(&self.error, &text);
-        let made = py.get_type::<PyOSError>().call1((errno, text, self.path));
+        let errno = if self.is_directory { libc::EISDIR } else { errno_of(&self.error) };
+        let made = py.get_type::<PyOSError>().call1((errno, self.error.to_string(), self.path));
         let with_class = made.and_then(|exception| {
             exception.setattr("java_class", self.error.java_class())?;
             Ok(exception)
@@ -65,16 +82,11 @@ pub(crate) fn too_large(len: u64) -> PyErr {
     PyMemoryError::new_err(format!("no memory for {len} bytes"))
 }
 
-fn errno_of(error: &Error, text: &str) -> i32 {
+fn errno_of(error: &Error) -> i32 {
     if let Some(errno) = errno_of_system(error) {
         return errno;
     }
-    // Java's classes do not tell these apart.
-    let is_directory = text.starts_with("Path is not a file:")
-        || text.contains("already exists as a directory")
-        || text.contains("is a directory");
     match (error.kind(), error.java_class().unwrap_or_default()) {
-        (ErrorKind::NotFound | ErrorKind::Exists, _) if is_directory => libc::EISDIR,
         (_, "org.apache.hadoop.hdfs.server.namenode.SafeModeException") => libc::EROFS,
         (_, "org.apache.hadoop.hdfs.server.namenode.LeaseExpiredException") => libc::ESTALE,
         (ErrorKind::NotFound, _) => libc::ENOENT,

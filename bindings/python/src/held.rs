@@ -1,5 +1,6 @@
 //! Bytes that were read, by the buffer protocol.
 
+use crate::process::OfProcess;
 use bytes::Bytes;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
@@ -8,9 +9,10 @@ use pyo3::types::PyMemoryView;
 use std::ffi::{c_int, c_void};
 
 /// Bytes of a file in the client's memory, or in the map of a replica of this machine: a memoryview of them copies nothing,
-/// and keeps them, with the map, for as long as it lives.
+/// and keeps them, with the map, for as long as it lives. A child made by fork() reads them too, but lets nothing go: the
+/// anchor that a DataNode sees in shared memory is its parent's.
 #[pyclass(frozen, module = "zerohop._zerohop")]
-pub(crate) struct HeldBytes(Bytes);
+pub(crate) struct HeldBytes(OfProcess<Bytes>);
 
 #[pymethods]
 impl HeldBytes {
@@ -49,6 +51,6 @@ impl<'py> IntoPyObject<'py> for View {
     type Error = PyErr;
 
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Self::Output> {
-        PyMemoryView::from(Bound::new(py, HeldBytes(self.0))?.as_any())
+        PyMemoryView::from(Bound::new(py, HeldBytes(OfProcess::new(self.0)))?.as_any())
     }
 }

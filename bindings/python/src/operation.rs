@@ -64,7 +64,8 @@ impl Operation {
 
     /// Does it as a task; `completions` gives the outcome by `number`.
     fn start(&self, completions: &Completions, number: u64) -> PyResult<Task> {
-        let (work, report) = (self.take()?, completions.reporter());
+        let report = completions.reporter()?;
+        let work = self.take()?;
         let task = self.runtime.spawn(async move { report.report(number, work.await) });
         Ok(Task::new(task.abort_handle()))
     }

@@ -35,6 +35,33 @@ def test_python_s_own_exceptions(fs, directory):
     assert raised.value.errno == errno.ENOTEMPTY
 
 
+def test_a_name_decides_nothing(fs, directory):
+    """A missing file whose name says "is a directory" used to be one."""
+    for name in ("it is a directory", "Path is not a file:", "already exists as a directory"):
+        path = f"{directory}/{name.replace(':', '')}"
+        for call in (fs.open, fs.status, fs.checksum, fs.block_locations, lambda path: fs.truncate(path, 0)):
+            with pytest.raises(FileNotFoundError):
+                call(path)
+        fs.write_bytes(path, b"1")
+        with pytest.raises(FileExistsError):
+            fs.open(path, "xb")
+    fs.mkdir(f"{directory}/d")
+    for call in (
+        fs.open,
+        fs.checksum,
+        fs.block_locations,
+        lambda path: fs.open(path, "wb"),
+        lambda path: fs.open(path, "ab"),
+        lambda path: fs.truncate(path, 0),
+        lambda path: fs.concat(path, [f"{directory}/it is a directory"]),
+    ):
+        with pytest.raises(IsADirectoryError):
+            call(f"{directory}/d")
+    # As Python's own: it exists, whatever it is.
+    with pytest.raises(FileExistsError):
+        fs.open(f"{directory}/d", "xb")
+
+
 def test_who_may_not_is_told(fs, directory):
     fs.write_bytes(f"{directory}/f", b"secret")
     fs.chmod(f"{directory}/f", 0o600)

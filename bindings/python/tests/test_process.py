@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -56,6 +57,70 @@ def test_a_forked_child_leaves_its_parent_s_writer_alone(fs, directory):
     writer.write(b"after")
     writer.close()
     assert fs.read_bytes(f"{directory}/f") == b"before after"
+
+
+ANCHORS = """
+import os, sys, zerohop
+
+ANCHORABLE = 1 << 62
+
+def words():
+    with open("/proc/self/maps") as maps:
+        lines = [line for line in maps if "HadoopShortCircuitShm" in line]
+    for line in lines:
+        start, end = (int(one, 16) for one in line.split()[0].split("-"))
+        yield from range(start, end, 64)
+
+def anchors():
+    words_of = open("/proc/self/mem", "rb", buffering=0)
+    return sum(int.from_bytes(os.pread(words_of.fileno(), 8, at), "little") & 0x7FFF_FFFF for at in words())
+
+def make_anchorable():
+    with open("/proc/self/mem", "r+b", buffering=0) as memory:
+        for at in words():
+            word = int.from_bytes(os.pread(memory.fileno(), 8, at), "little")
+            os.pwrite(memory.fileno(), (word | ANCHORABLE).to_bytes(8, "little"), at)
+
+with zerohop.connect().open(sys.argv[1], buffering=0, mapped=True) as file:
+    file.read(1)
+    make_anchorable()
+    view = file.read_at(100, 1000)
+    first, before = bytes(view[:3]), anchors()
+    child = os.fork()
+    if child == 0:
+        is_same = view[:3] == first
+        del view
+        os._exit(0 if is_same else 1)
+    status = os.waitpid(child, 0)[1]
+    after = anchors()
+    del view
+    print(status, before, after, anchors())
+"""
+
+
+def test_a_forked_child_lets_its_parent_s_bytes_alone(run_python, large):
+    """A child that dropped a memoryview took away the anchor by which its parent's bytes stay in memory."""
+    assert run_python(ANCHORS, large).stdout == "0 1 1 0\n"
+
+
+def test_a_forked_child_leaves_its_parent_s_event_loop_alone(fs):
+    """A child used to read the counter that wakes its parent's event loop, and could wait for a lock of its parent's."""
+    completions = zerohop._zerohop.Completions()
+    fs.status("/")
+    task = fs._native.status("/").start(completions, 7)
+    assert select.select([completions.fileno()], [], [], 30)[0]
+
+    def use_it():
+        task.cancel()
+        drained = completions.drain()
+        with pytest.raises(OSError, match="the event loop belongs to"):
+            fs._native.status("/").start(completions, 8)
+        return drained
+
+    assert in_child(use_it) == "[]"
+    assert select.select([completions.fileno()], [], [], 0)[0], "the parent is still woken"
+    [(number, status, error)] = completions.drain()
+    assert number == 7 and status.path == "/" and error is None
 
 
 def test_forks_while_threads_read(fs, large, content):

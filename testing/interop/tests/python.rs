@@ -69,12 +69,18 @@ fn files_of_python() {
         "test_process.py",
         "test_aio.py",
         "test_addresses.py",
+        "test_objects.py",
     ]);
 }
 
 #[test]
 fn file_systems_of_fsspec_and_arrow_and_the_libraries_on_them() {
     on_ours(&["test_fsspec.py", "test_fsspec_suite.py", "test_arrow.py", "test_libraries.py"]);
+}
+
+#[test]
+fn what_python_replaces_is_kept_until_the_new_is_certain() {
+    on_ours(&["test_replacing.py"]);
 }
 
 #[test]

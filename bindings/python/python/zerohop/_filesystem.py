@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, overload
 
-from . import _files, _zerohop
+from . import _files, _staged, _zerohop
 from ._files import BUFFER_LEN, BufferedReader, Reader, Writer
 from ._paths import Path, absolute
 from ._zerohop import BlockLocation, ContentSummary, FileStatus
@@ -185,8 +185,8 @@ class FileSystem(Client):
             return file.readall()
 
     def write_bytes(self, path: Path, data: bytes | bytearray | memoryview) -> int:
-        """Makes a file of these bytes, in the place of one that is there."""
-        with self.open(path, "wb") as file:
+        """Makes a file of these bytes; one that is there is replaced when all of them are written."""
+        with _staged.replacing(self, self._path(path)) as file:
             return file.write(data)
 
     def status(self, path: Path) -> FileStatus:

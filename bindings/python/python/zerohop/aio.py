@@ -17,6 +17,8 @@ cancelled is given up::
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import errno
 import os
 import warnings
 import weakref
@@ -26,6 +28,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 from . import _zerohop
 from ._filesystem import Client, Verify, parse_mode
 from ._paths import Path
+from ._staged import beside
 from ._zerohop import BlockLocation, ContentSummary, FileStatus
 
 if TYPE_CHECKING:
@@ -249,9 +252,31 @@ class FileSystem(Client):
             return bytes(await file.read())
 
     async def write_bytes(self, path: Path, data: bytes | bytearray | memoryview) -> int:
-        """Makes a file of these bytes, in the place of one that is there."""
-        async with await self.open(path, "wb") as file:
-            return await file.write(data)
+        """Makes a file of these bytes; one that is there is replaced when all of them are written."""
+        name = self._path(path)
+        hidden = beside(name)
+        file = None
+        try:
+            file = await self.open(hidden, "xb")
+            count = await file.write(data)
+            await file.close()
+            await self._take_name(hidden, name)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                await self.remove(hidden)
+            if file is not None:
+                with contextlib.suppress(OSError):
+                    await file.close()
+            raise
+        return count
+
+    async def _take_name(self, hidden: str, name: str) -> None:
+        try:
+            await self.rename(hidden, name, overwrite=True)
+        except OSError as error:
+            if (await self.status(name)).is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name) from error
+            raise
 
     async def status(self, path: Path) -> FileStatus:
         """What is known of a path."""

@@ -10,10 +10,8 @@ import pyarrow
 from pyarrow import fs as arrow
 
 from ._filesystem import FileSystem
+from ._staged import copy
 from ._zerohop import FileStatus
-
-# Bytes that a copy takes at a time.
-COPY_LEN = 4 << 20
 
 
 def file_system(client: FileSystem) -> arrow.PyFileSystem:
@@ -101,13 +99,14 @@ class HdfsHandler(arrow.FileSystemHandler):
         self.client.remove(path)
 
     def move(self, src: str, dest: str) -> None:
-        self.client.rename(src, dest, overwrite=True)
+        source, target = self.client._path(src), self.client._path(dest)
+        if source == target:
+            self.client.status(source)
+            return
+        self.client.rename(source, target, overwrite=True)
 
     def copy_file(self, src: str, dest: str) -> None:
-        with self.client.open(src, "rb", buffering=0) as old, self.client.open(dest, "wb") as new:
-            piece = bytearray(min(COPY_LEN, max(1, old.size)))
-            while count := old.readinto(piece):
-                new.write(memoryview(piece)[:count])
+        copy(self.client, self.client._path(src), self.client._path(dest))
 
     def open_input_stream(self, path: str) -> Any:
         return pyarrow.PythonFile(self.client.open(path, "rb", buffering=0), mode="r")

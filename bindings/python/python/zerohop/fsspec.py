@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import errno
 import hashlib
 import os
 import posixpath
-import secrets
-from typing import Any
+import shutil
+from collections.abc import Iterator
+from glob import has_magic
+from typing import Any, BinaryIO
 
+from fsspec.callbacks import DEFAULT_CALLBACK
 from fsspec.spec import AbstractFileSystem
-from fsspec.utils import infer_storage_options, stringify_path, tokenize
+from fsspec.utils import infer_storage_options, isfilelike, other_paths, stringify_path, tokenize
 
 from . import _zerohop
 from ._files import BUFFER_LEN, BufferedReader, Reader, Writer
 from ._filesystem import FileSystem, Verify
+from ._staged import COPY_LEN, beside, copy, discard, replacing, take_name
 from ._zerohop import FileStatus
-
-# Bytes that a copy within HDFS takes at a time.
-COPY_LEN = 4 << 20
 
 
 class HdfsReader(BufferedReader):
@@ -38,23 +40,53 @@ class HdfsReader(BufferedReader):
 
 
 class HdfsWriter(Writer):
-    """A file that is written; in a transaction under another name until it is committed."""
+    """A file that is written; in a transaction under another name until it is committed.
 
-    def __init__(self, fs: HdfsFileSystem, native: _zerohop.Writer, name: str, path: str) -> None:
+    ``appends_at`` is the length of the file that the bytes are appended to by the commit, in an append of a transaction.
+    """
+
+    def __init__(
+        self,
+        fs: HdfsFileSystem,
+        native: _zerohop.Writer,
+        name: str,
+        path: str,
+        *,
+        replaces: bool = True,
+        appends_at: int | None = None,
+    ) -> None:
         super().__init__(native, name)
         self.fs = fs
         self.path = path
         self.autocommit = name == path
+        self._replaces = replaces
+        self._appends_at = appends_at
+
+    def tell(self) -> int:
+        return (self._appends_at or 0) + super().tell()
 
     def commit(self) -> None:
-        """Completes the file and gives it its name, in the place of one that has it."""
+        """Completes the file and gives it its name, in the place of one that has it, or appends it to that one."""
         self.close()
-        self.fs.client.rename(self.name, self.path, overwrite=True)
+        if self.autocommit:
+            return
+        client = self.fs.client
+        if self._appends_at is None:
+            take_name(client, self.name, self.path, overwrite=self._replaces)
+        elif not client.status(self.name).size:
+            client.remove(self.name)
+        elif client.status(self.path).size:
+            client.concat(self.path, [self.name])
+        else:
+            # There is no block to append to.
+            client.rename(self.name, self.path, overwrite=True)
 
     def discard(self) -> None:
-        """Deletes the file."""
-        self.close()
-        self.fs.client.remove(self.name)
+        """Deletes what was written. A file that was opened under its own name is completed."""
+        if self.autocommit:
+            self.close()
+        else:
+            discard(self.fs.client, self)
 
 
 class HdfsFileSystem(AbstractFileSystem):
@@ -169,32 +201,71 @@ class HdfsFileSystem(AbstractFileSystem):
 
     def rm_file(self, path: str) -> None:
         path = self._strip_protocol(path)
-        if self.client.status(path).is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        self._need_file(path)
         self.client.remove(path)
 
     _rm = rm_file
 
     def rm(self, path: Any, recursive: bool = False, maxdepth: int | None = None) -> None:
+        """Deletes paths, and what globs match; without ``recursive`` nothing where one of them is a directory."""
         if maxdepth is not None:
-            super().rm(path, recursive=recursive, maxdepth=maxdepth)
+            # What lies deeper stays, and its directories with it: that is an error.
+            for one in reversed(self.expand_path(path, recursive=recursive, maxdepth=maxdepth)):
+                self.client.remove(one)
             return
-        for one in self.expand_path(path):
-            if recursive:
-                self.client.remove(one, recursive=True)
-            else:
-                self.rm_file(one)
+        found = self.expand_path(path)
+        if recursive:
+            found = _tops(found)
+        else:
+            for one in found:
+                self._need_file(one)
+        for one in found:
+            self.client.remove(one, recursive=recursive)
 
     def mv(self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any) -> None:
-        """Renames, which copies nothing; into ``path2`` where that is a directory, in its place where it is a file."""
-        if not isinstance(path1, str) or not isinstance(path2, str) or "*" in path1:
-            super().mv(path1, path2, recursive=recursive, maxdepth=maxdepth, **kwargs)
+        """Renames, which copies nothing; into ``path2`` where that is a directory, in its place where it is a file.
+
+        A directory of a list or a glob moves with all that is below it, and only with ``recursive``.
+        """
+        name = path1 if isinstance(path1, list) else stringify_path(path1)
+        if isinstance(name, list) or "*" in name or has_magic(name) and not self.exists(name):
+            self._mv_all(name, path2, recursive, maxdepth)
             return
-        source, target = self._strip_protocol(path1), self._strip_protocol(path2)
-        if source == target:
-            return
-        if path2.endswith("/") or self.isdir(target):
+        source, target = self._strip_protocol(name), self._strip_protocol(path2)
+        if source != target and (stringify_path(path2).endswith("/") or self.isdir(target)):
             target = posixpath.join(target, posixpath.basename(source))
+        self._rename(source, target)
+
+    def _mv_all(self, path1: Any, path2: Any, recursive: bool, maxdepth: int | None) -> None:
+        if maxdepth is not None:
+            raise ValueError("maxdepth: a rename moves all that is below a directory")
+        is_list = isinstance(path1, list)
+        if isinstance(path2, list):
+            sources, targets = self._strip_protocol(path1), self._strip_protocol(path2)
+            if not is_list or len(sources) != len(targets):
+                raise ValueError("the lists of paths are of different lengths")
+        else:
+            sources = self.expand_path(path1)
+            if recursive:
+                sources = _tops(sources)
+            elif not is_list:
+                sources = [one for one in sources if not self.isdir(one)]
+                if not sources:
+                    return
+            into = self._strip_protocol(path2)
+            targets = other_paths(sources, into, exists=len(sources) == 1, flatten=is_list)
+        if len(set(targets)) < len(targets):
+            raise ValueError("two of the paths would get the same name")
+        if not recursive:
+            for one in sources:
+                self._need_file(one)
+        for source, target in zip(sources, targets):
+            self._rename(source, target)
+
+    def _rename(self, source: str, target: str) -> None:
+        if source == target:
+            self.client.status(source)
+            return
         try:
             self.client.rename(source, target, overwrite=True)
         except FileNotFoundError:
@@ -203,15 +274,40 @@ class HdfsFileSystem(AbstractFileSystem):
             self.makedirs(self._parent(target), exist_ok=True)
             self.client.rename(source, target, overwrite=True)
 
+    def _need_file(self, path: str) -> None:
+        if self.client.status(path).is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+
     def cp_file(self, path1: str, path2: str, **kwargs: Any) -> None:
+        """Copies; a file that is there is replaced when the copy is complete."""
         source, target = self._strip_protocol(path1), self._strip_protocol(path2)
         if self.isdir(source):
             self.makedirs(target, exist_ok=True)
             return
-        with self.client.open(source, "rb", buffering=0) as old, self._writer(target, target, "w", None) as new:
-            piece = bytearray(min(COPY_LEN, max(1, old.size)))
-            while count := old.readinto(piece):
-                new.write(memoryview(piece)[:count])
+        copy(self.client, source, target, self.replication)
+
+    def put_file(self, lpath: Any, rpath: Any, callback: Any = DEFAULT_CALLBACK, mode: str = "overwrite", **kwargs: Any) -> None:
+        """Copies a local file; one that is there is replaced when the copy is complete."""
+        if os.path.isdir(lpath):
+            self.makedirs(rpath, exist_ok=True)
+            return
+        target = self._strip_protocol(rpath)
+        with open(lpath, "rb") as old, self._whole(target, mode) as new:
+            callback.set_size(os.fstat(old.fileno()).st_size)
+            while piece := old.read(COPY_LEN):
+                callback.relative_update(new.write(piece))
+
+    def get_file(
+        self, rpath: Any, lpath: Any = None, callback: Any = DEFAULT_CALLBACK, outfile: Any = None, **kwargs: Any
+    ) -> None:
+        """Copies to a local file; one that is there is replaced when the copy is complete."""
+        if outfile is not None or isfilelike(lpath):
+            super().get_file(rpath, lpath, callback=callback, outfile=outfile, **kwargs)
+        elif self.isdir(rpath):
+            os.makedirs(lpath, exist_ok=True)
+        else:
+            with _local_replacing(os.path.realpath(lpath)) as new:
+                super().get_file(rpath, callback=callback, outfile=new, **kwargs)
 
     def touch(self, path: str, truncate: bool = True, **kwargs: Any) -> None:
         path = self._strip_protocol(path)
@@ -231,24 +327,48 @@ class HdfsFileSystem(AbstractFileSystem):
         autocommit: bool = True,
         cache_options: dict[str, Any] | None = None,
         mapped: bool = False,
+        hdfs_block_size: int | None = None,
         **kwargs: Any,
     ) -> Any:
-        """``block_size`` is that of the reader's buffer; of a file that is written, that of its blocks."""
+        """``block_size`` is that of the reader's buffer, ``hdfs_block_size`` that of the blocks of a file that is made."""
+        if mode not in ("rb", "wb", "xb", "ab"):
+            raise ValueError(f"invalid mode: {mode!r}; files of HDFS are read, made or appended to: \"rb\", \"wb\", \"xb\", \"ab\"")
         path = self._strip_protocol(path)
         if mode == "rb":
             raw = self.client.open(path, "rb", buffering=0, verify=self.verify, mapped=mapped)
             return HdfsReader(self, raw, block_size or BUFFER_LEN)
-        if autocommit or mode == "ab":
-            return self._writer(path, path, mode[0], block_size)
-        if mode == "xb" and self.client.exists(path):
+        if autocommit:
+            return HdfsWriter(self, self._create(mode[0], path, hdfs_block_size), path, path)
+        hidden = beside(path)
+        if mode == "ab":
+            with contextlib.suppress(FileNotFoundError):
+                return self._append_later(path, hidden)
+        elif self.client.is_dir(path):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        elif mode == "xb" and self.client.exists(path):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
-        parent, name = posixpath.split(path)
-        hidden = posixpath.join(parent, f".{name}.{secrets.token_hex(8)}._COPYING_")
-        return self._writer(hidden, path, "x", block_size)
+        native = self._create("x", hidden, hdfs_block_size)
+        return HdfsWriter(self, native, hidden, path, replaces=mode == "wb")
 
-    def _writer(self, name: str, path: str, letter: str, block_size: int | None) -> HdfsWriter:
-        native = self.client._writer(letter, name, True, self.replication, block_size, 0o666, None)
-        return HdfsWriter(self, native, name, path)
+    def _append_later(self, path: str, hidden: str) -> HdfsWriter:
+        """A file whose blocks a transaction appends to ``path``."""
+        there = self.client.status(path)
+        if there.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        native = self.client._writer("x", hidden, True, there.replication, there.block_size, there.permission, None)
+        return HdfsWriter(self, native, hidden, path, appends_at=there.size)
+
+    def _create(self, letter: str, name: str, block_size: int | None) -> _zerohop.Writer:
+        return self.client._writer(letter, name, True, self.replication, block_size, 0o666, None)
+
+    def _whole(self, path: str, mode: str) -> contextlib.AbstractContextManager[Writer]:
+        """A file that is written at once: it gets its name when it is complete, in a transaction when that ends."""
+        is_new = mode == "create"
+        if self._intrans:
+            return self.open(path, "xb" if is_new else "wb")
+        if is_new and self.client.exists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+        return replacing(self.client, path, self.replication, overwrite=not is_new)
 
     def cat_file(self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any) -> bytes:
         path = self._strip_protocol(path)
@@ -292,8 +412,47 @@ class HdfsFileSystem(AbstractFileSystem):
         return out
 
     def pipe_file(self, path: str, value: Any, mode: str = "overwrite", **kwargs: Any) -> None:
-        with self.open(path, "xb" if mode == "create" else "wb", **kwargs) as file:
+        """Makes a file of these bytes; one that is there is replaced when all of them are written."""
+        with self._whole(self._strip_protocol(path), mode) as file:
             file.write(value)
+
+
+def _tops(paths: list[str]) -> list[str]:
+    """The paths that are not below another one of them."""
+    known = set(paths)
+
+    def is_below(path: str) -> bool:
+        while path != "/":
+            path = posixpath.dirname(path)
+            if path in known:
+                return True
+        return False
+
+    return [path for path in paths if not is_below(path)]
+
+
+@contextlib.contextmanager
+def _local_replacing(path: str) -> Iterator[BinaryIO]:
+    """A file of this machine that gets the name ``path`` at the end of the block, or is deleted."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        # A device or a pipe.
+        with open(path, "wb") as file:
+            yield file
+        return
+    hidden = beside(path)
+    try:
+        with open(hidden, "xb") as file:
+            yield file
+        if os.path.exists(path):
+            shutil.copymode(path, hidden)
+        os.replace(hidden, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(hidden)
+        raise
 
 
 def _info(status: FileStatus) -> dict[str, Any]:
