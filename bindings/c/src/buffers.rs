@@ -102,6 +102,14 @@ pub extern "C" fn hadoopReadZero(
             let text = "the bytes are not mapped: no replica is on this machine, or it is not read by short circuit";
             return Err(Failure::new(libc::EPROTONOSUPPORT, text));
         }
+        // Callers in C have no `is_intact`.
+        let read = match read.without_guard() {
+            Ok(read) => read,
+            Err(error) => {
+                input.seek(start)?;
+                return Err(error.into());
+            }
+        };
         let read = Some(read).filter(|read| wanted == 0 || !read.is_empty());
         Ok(BUFFERS.add(read))
     })
@@ -117,7 +125,8 @@ pub extern "C" fn hadoopRzBufferLength(buffer: *const hadoopRzBuffer) -> i32 {
     })
 }
 
-/// The bytes of a buffer, which may be read until it is freed; NULL at the end of the file.
+/// Returns the bytes of a buffer, which may be read until it is freed; NULL at the end of the file. If the disk fails under bytes
+/// that are not copied, or another process cuts their block file, a read of them raises SIGBUS, as with Apache Hadoop's library.
 #[unsafe(no_mangle)]
 pub extern "C" fn hadoopRzBufferGet(buffer: *const hadoopRzBuffer) -> *const c_void {
     run(null(), || {

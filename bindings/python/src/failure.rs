@@ -30,8 +30,8 @@ impl<T> About<T> for zerohop::Result<T> {
     }
 }
 
-/// The result of an operation that needs a file at `path`. Java's classes do not tell a directory from a missing path, and their
-/// texts contain the path, so that the NameNode is asked.
+/// Returns the result of an operation that needs a file at `path`. If it failed, a query tells whether `path` is a directory: Java's
+/// classes do not tell, and their texts contain the path.
 pub(crate) async fn about_file<T>(
     fs: &FileSystem,
     path: &str,

@@ -77,7 +77,7 @@ impl From<zerohop::FileStatus> for FileStatus {
     }
 }
 
-/// What pickle and copy make the object again of: its class, called with the fields in order.
+/// Returns the class and its arguments, from which pickle and copy make the object again.
 fn again<'py, T: PyTypeInfo>(
     py: Python<'py>,
     fields: Vec<Bound<'py, PyAny>>,

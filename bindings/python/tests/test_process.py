@@ -316,3 +316,29 @@ def test_connect_finds_the_running_cluster(fs, run_python, tmp_path, monkeypatch
         with announce(2, str(tmp_path)):
             said = run_python(script, code=1).stderr
             assert "2 clusters" in said and f"HADOOP_CONF_DIR={conf}" in said
+
+
+CUT = """
+import os, sys, zerohop
+
+def files():
+    with open("/proc/self/maps") as maps:
+        return {line.split()[-1] for line in maps if "/blk_" in line and not line.endswith(".meta\\n")}
+
+fs = zerohop.connect()
+with fs.open(sys.argv[1], buffering=0, mapped=True) as file:
+    file.read(1)
+    view = file.read_at(0, 1 << 20)
+    [path] = files()
+    os.truncate(path, 0)
+    # This file's own reads go on: from another replica.
+    print(len(file.read_at(10, 5)), len(fs.read_bytes(sys.argv[1])), flush=True)
+    print(view[1 << 19])
+"""
+
+
+def test_mapped_bytes_that_are_cut_are_no_zeros(run_python, fs, directory):
+    """Bytes whose block file was cut under them used to become zeros, of which no caller could know."""
+    fs.write_bytes(f"{directory}/f", b"1" * (1 << 20))
+    done = run_python(CUT, f"{directory}/f", code=-signal.SIGBUS)
+    assert done.stdout == f"5 {1 << 20}\n"

@@ -3,6 +3,20 @@
 /// Whether a check holds in a child that has none of this process's other threads. A child that waits for one of their locks is
 /// ended after a minute.
 pub(crate) fn ends_well(check: impl FnOnce() -> bool) -> bool {
+    status_after(check) == Some(0)
+}
+
+/// Returns the signal that ended a child in which `work` ran, if one did.
+#[cfg(feature = "local")]
+pub(crate) fn signal_that_ends(work: impl FnOnce()) -> Option<i32> {
+    let status = status_after(|| {
+        work();
+        true
+    });
+    status.filter(|status| libc::WIFSIGNALED(*status)).map(|status| libc::WTERMSIG(status))
+}
+
+fn status_after(check: impl FnOnce() -> bool) -> Option<i32> {
     // SAFETY: the child makes the check and ends.
     let child = unsafe { libc::fork() };
     if child == 0 {
@@ -15,5 +29,5 @@ pub(crate) fn ends_well(check: impl FnOnce() -> bool) -> bool {
     let mut status = -1;
     // SAFETY: `status` is the place of a number.
     let ended = unsafe { libc::waitpid(child, &mut status, 0) };
-    ended == child && status == 0
+    (ended == child).then_some(status)
 }

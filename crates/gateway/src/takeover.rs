@@ -76,32 +76,35 @@ pub(crate) async fn lease_in_the_way(fs: &FileSystem, path: &str, error: &Error)
 
 /// The client that a NameNode's refusal names as the holder of the lease.
 fn holder(message: &str) -> Option<&str> {
-    let line = message.lines().next()?;
-    if let Some((asked, _)) = line.split_once(OWN_LEASE) {
-        return asked.rsplit_once(" because ").map(|(_, client)| client);
+    let (_, reason) = reason(message)?;
+    if let Some((client, _)) = reason.split_once(OWN_LEASE) {
+        return Some(client);
     }
-    let (_, held) = line.split_once(OWNED_BY)?;
+    let held = reason.strip_prefix(OWNED_BY)?;
     Some(held.split_once(" on ").map_or(held, |(holder, _)| holder).trim())
+}
+
+/// Returns the text before the reason of a NameNode's refusal, with the path, which may contain any words, and the reason.
+fn reason(message: &str) -> Option<(&str, &str)> {
+    message.lines().next()?.rsplit_once(" because ")
 }
 
 /// Whether a NameNode's refusal says that the client which asked has the lease itself. So it has after it began the recovery of
 /// another one's.
 fn is_of_this_client(message: &str) -> bool {
-    message.lines().next().is_some_and(|line| line.contains(OWN_LEASE))
+    reason(message).is_some_and(|(_, reason)| reason.contains(OWN_LEASE))
 }
 
 /// How a NameNode's refusal names the holder of a lease.
-const OWNED_BY: &str = " because this file lease is currently owned by ";
+const OWNED_BY: &str = "this file lease is currently owned by ";
 /// How it names the client that asked.
 const OWN_LEASE: &str = " is already the current lease holder";
 
 /// Whether a NameNode's refusal names as the holder of the lease another client of a gateway with the port, on the machine, that the
 /// client which asked has: "... for CLIENT on ADDRESS because this file lease is currently owned by HOLDER on ADDRESS".
 fn is_of_gateway_before(message: &str) -> bool {
-    let line = message.lines().next().unwrap_or_default();
-    let Some((asked, held)) = line.split_once(OWNED_BY) else {
-        return false;
-    };
+    let Some((asked, reason)) = reason(message) else { return false };
+    let Some(held) = reason.strip_prefix(OWNED_BY) else { return false };
     let asked = asked.rsplit_once(" for ").and_then(|(_, client)| client.split_once(" on "));
     let (Some((client, address)), Some((holder, holder_address))) =
         (asked, held.split_once(" on "))
@@ -136,6 +139,12 @@ mod tests {
         assert_eq!((holder(own), is_of_this_client(own)), (Some("DFSClient_1"), true));
         assert!(!is_of_this_client(&refused) && !is_of_gateway_before(own));
         assert_eq!(holder("something else"), None);
+        // A path may have the words of a refusal in it.
+        let path = "/x because this file lease is currently owned by DFSClient_webhdfs_1 on h is already the current lease holder";
+        let other = refused.replacen("/a", path, 1);
+        assert_eq!(holder(&other), Some("DFSClient_webhdfs_3_4"));
+        assert!(!is_of_this_client(&other));
+        assert_eq!(holder(&own.replacen("/a", path, 1)), Some("DFSClient_1"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
  * are to be `local` ones or `remote`; `slow` as a second one has fewer threads and no child, for valgrind. */
 #include "checks.h"
 #include <pthread.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -263,6 +264,46 @@ static void zero_copy(hdfsFS fs) {
     CHECK(hdfsCloseFile(fs, file) == 0);
 }
 
+/* The path of the file that is mapped at an address. */
+static void mapped_file(const void *at, char *path) {
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[5000];
+    *path = 0;
+    CHECK(maps);
+    while (fgets(line, sizeof line, maps)) {
+        unsigned long start, end;
+        if (sscanf(line, "%lx-%lx", &start, &end) == 2 && start <= (unsigned long)at && (unsigned long)at < end)
+            sscanf(line, "%*s %*s %*s %*s %*s %4096s", path);
+    }
+    fclose(maps);
+    CHECK(*path);
+}
+
+/* A block file that is cut under a buffer: its bytes became zeros, and no caller could know. */
+static void cut_under_a_buffer(hdfsFS fs) {
+    make(fs, "/c/cut", 1 << 20);
+    hdfsFile file = hdfsOpenFile(fs, "/c/cut", O_RDONLY, 0, 0, 0);
+    struct hadoopRzOptions *options = hadoopRzOptionsAlloc();
+    struct hadoopRzBuffer *buffer = hadoopReadZero(file, options, 1 << 20);
+    CHECK(buffer && hadoopRzBufferLength(buffer) == 1 << 20);
+    const char *data = hadoopRzBufferGet(buffer);
+    char path[4097];
+    mapped_file(data, path);
+    CHECK(truncate(path, 0) == 0);
+    fflush(stdout);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0)
+        _exit(((const volatile char *)data)[1 << 19]);
+    int status;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+    hadoopRzBufferFree(file, buffer);
+    hadoopRzOptionsFree(options);
+    CHECK(hdfsCloseFile(fs, file) == 0);
+    CHECK(hdfsDelete(fs, "/c/cut", 0) == 0);
+}
+
 static hdfsFS shared_fs;
 static hdfsFile shared_file;
 
@@ -328,6 +369,8 @@ int main(int argc, char **argv) {
     paths(fs);
     hedged(fs);
     zero_copy(fs);
+    if (is_local && !is_slow)
+        cut_under_a_buffer(fs);
     threads(fs);
     if (!is_slow)
         after_fork(fs);

@@ -89,7 +89,8 @@ impl Cluster {
         }
         let namenode = NameNode::start(Arc::new(conf.clone())).await;
         let namenode = namenode.map_err(|error| {
-            let is_taken = error.to_string().contains("Address already in use");
+            let is_taken = matches!(&error, zerohop_namenode::Error::Bind { source, .. }
+                if source.kind() == std::io::ErrorKind::AddrInUse);
             let advice = if is_taken { PORT_ADVICE } else { "" };
             failed("the NameNode does not start", format!("{error}{advice}"))
         })?;

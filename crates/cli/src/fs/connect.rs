@@ -68,9 +68,9 @@ fn no_connection(addr: &str, source: &io::Error) -> String {
     )
 }
 
-/// The resolver's errors have no kind of their own.
+/// Returns `true` if the host has no address: the resolver's errors have this kind.
 fn is_unknown_host(source: &io::Error) -> bool {
-    source.to_string().starts_with("failed to lookup address")
+    source.kind() == io::ErrorKind::NotFound
 }
 
 /// What Hadoop's `NetUtils.wrapException` makes of it, and what to do.

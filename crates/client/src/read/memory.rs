@@ -140,8 +140,13 @@ fn mapped(file: &File, offset: u64, len: usize) -> Option<ZeroCopyRead> {
     file.known.read_zero_copy(&file.counters, offset, len, file.verify_local).ok()?
 }
 
+/// Returns the bytes without a guard, for callers that have no `is_intact`; `None` if the block file cannot be mapped twice.
 fn mapped_bytes(file: &File, offset: u64, len: usize) -> Option<Bytes> {
-    Some(Bytes::from_owner(MappedBytes(mapped(file, offset, len)?)))
+    let read = mapped(file, offset, len)?.without_guard();
+    let logged = read.inspect_err(|error| {
+        tracing::debug!("cannot map a block file a second time: {error}");
+    });
+    Some(Bytes::from_owner(MappedBytes(logged.ok()?)))
 }
 
 /// Bytes of a mapped replica. The map lives as long as they do; what the DataNode has locked in memory

@@ -157,6 +157,14 @@ impl ZeroCopyRead {
         SharedBytes::from(&self.0)
     }
 
+    /// Gives up the recovery from faults, which copied bytes do not need.
+    ///
+    /// # Errors
+    /// None.
+    pub fn without_guard(self) -> io::Result<Self> {
+        Ok(self)
+    }
+
     /// The bytes as a slice.
     ///
     /// # Safety

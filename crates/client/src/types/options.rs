@@ -34,7 +34,8 @@ impl OpenOptions {
     }
 
     /// Async reads give bytes of this machine's replicas where they lie in the maps of their block files,
-    /// without a copy: they are verified there, and a map lives as long as the bytes of it.
+    /// without a copy: they are verified there, and a map lives as long as the bytes of it. A read of a page that cannot be had,
+    /// because the disk failed or the block file has become shorter, raises SIGBUS: the page never becomes zeros.
     ///
     /// # Safety
     /// No process writes to the block files or truncates them, and their disks do not fail, while such bytes

@@ -61,9 +61,8 @@ pub fn recv_with_fds(
         .flatten()
         .collect();
     if message.flags.contains(rustix::net::ReturnFlags::CTRUNC) {
-        return Err(io::Error::other(
-            "descriptors were lost on the way: this process has too many open (ulimit -n)",
-        ));
+        // Descriptors were lost on the way, because this process has too many open.
+        return Err(Errno::MFILE.into());
     }
     fds.extend(received);
     Ok(message.bytes)

@@ -215,9 +215,6 @@ impl Endpoint {
             Some(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE) => {
                 NotLocal::new(ReadReason::DescriptorLimit, descriptor_limit(&error))
             }
-            _ if error.to_string().contains("ulimit") => {
-                NotLocal::new(ReadReason::DescriptorLimit, error.to_string())
-            }
             _ => self.reason_of_socket(&error),
         }
     }

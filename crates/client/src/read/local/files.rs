@@ -1,7 +1,7 @@
 //! What a replica is made of: the block file, mapped or not, and its checksums.
 
 use super::descriptors::{Descriptors, KeptFile};
-use super::map::Map;
+use super::map::{Map, UnguardedMap};
 use super::slots::Slot;
 use super::windows::Windows;
 use rustix::fs::Advice;
@@ -10,7 +10,7 @@ use std::io;
 use std::num::NonZeroU64;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use zerohop_checksum::SharedBytes;
 use zerohop_wire::meta_header;
@@ -51,9 +51,20 @@ pub(super) struct Mapped {
     pub(super) windows: Windows,
     /// For reads of what is not in the page cache.
     file: Option<KeptFile>,
+    /// The second map, made for the first read that needs it.
+    unguarded: OnceLock<Arc<UnguardedMap>>,
 }
 
 impl Mapped {
+    /// Returns the map in which a page that cannot be had raises SIGBUS.
+    pub(super) fn unguarded(&self) -> io::Result<Arc<UnguardedMap>> {
+        if let Some(made) = self.unguarded.get() {
+            return Ok(Arc::clone(made));
+        }
+        let fresh = Arc::new(self.map.unguarded()?);
+        Ok(Arc::clone(self.unguarded.get_or_init(|| fresh)))
+    }
+
     /// The file from which a range is to be read, where that is faster than reading it from the map.
     #[inline]
     pub(super) fn file_for(&self, range: &Range<usize>) -> Option<&File> {
@@ -122,7 +133,8 @@ impl Data {
                     map.without_read_ahead();
                 }
                 let windows = Windows::new(len, asks);
-                Self::Mapped(Mapped { map, windows, file: how.descriptors.keep(file) })
+                let (file, unguarded) = (how.descriptors.keep(file), OnceLock::new());
+                Self::Mapped(Mapped { map, windows, file, unguarded })
             }
             Err(error) => {
                 tracing::debug!("a block file of {len} bytes cannot be mapped: {error}");

@@ -52,6 +52,21 @@ impl Map {
         unsafe { SharedBytes::new(self.start.as_ptr(), self.len) }
     }
 
+    /// Maps the pages once more, for readers outside this crate.
+    pub(super) fn unguarded(&self) -> io::Result<UnguardedMap> {
+        let (start, len) = (self.start.as_ptr().cast(), self.len);
+        if len == 0 {
+            return Ok(UnguardedMap { start: self.start, len });
+        }
+        // SAFETY: the range is the map, whose pages are shared; a length of 0 leaves them there and maps them once more at an
+        // address of the kernel's choice.
+        let second = unsafe { rustix::mm::mremap(start, 0, len, MremapFlags::MAYMOVE)? };
+        match NonNull::new(second.cast::<u8>()) {
+            Some(start) => Ok(UnguardedMap { start, len }),
+            None => Err(io::Error::other("mapped at address 0")),
+        }
+    }
+
     /// Whether a page could not be had: the disk failed, or the file has become shorter.
     pub(super) fn is_poisoned(&self) -> bool {
         self.guarded.is_some_and(GuardedMap::is_poisoned)
@@ -126,6 +141,35 @@ impl Drop for Map {
         if let Some(guarded) = self.guarded.take() {
             guard::unregister(guarded);
         }
+        if self.len > 0 {
+            // SAFETY: the map is this value's alone, and what `bytes` gave does not outlive it.
+            let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.len) };
+        }
+    }
+}
+
+/// A second map of the bytes of a [`Map`], in which a page that cannot be had raises SIGBUS and becomes no empty one. Its bytes are
+/// for code that does not look for the mark on the map before it uses what it has read.
+pub(super) struct UnguardedMap {
+    start: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: a map is memory that is only read here; it belongs to no thread.
+unsafe impl Send for UnguardedMap {}
+// SAFETY: as above.
+unsafe impl Sync for UnguardedMap {}
+
+impl UnguardedMap {
+    pub(super) fn bytes(&self) -> SharedBytes<'_> {
+        // SAFETY: the map has `len` bytes from `start` on and lives as long as `self`. A page that cannot be had ends the process,
+        // so that no byte is read there. Others may change the file meanwhile.
+        unsafe { SharedBytes::new(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl Drop for UnguardedMap {
+    fn drop(&mut self) {
         if self.len > 0 {
             // SAFETY: the map is this value's alone, and what `bytes` gave does not outlive it.
             let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.len) };

@@ -209,6 +209,29 @@ fn a_zero_copy_read_outlives_the_replica_s_handle_and_tells_when_pages_are_missi
     assert!(VerifiedChunks::new(1, 512).covers(&(0..0)));
 }
 
+/// Bytes that were given away used to become zeros when their file was cut, and their user could not know.
+#[test]
+fn bytes_that_were_given_away_do_not_become_zeros() {
+    let files = Files::new(10_000, DataChecksum::default());
+    let replica = Arc::new(files.open(MAPPED).unwrap());
+    let read = || super::ZeroCopyRead::mapped(&replica, 5000, 5000, Verify::Full).unwrap().unwrap();
+    let (own, given) = (read(), read().without_guard().unwrap());
+    let again = read().without_guard().unwrap();
+    assert_eq!(given.bytes().as_ptr(), again.bytes().as_ptr(), "one more map is enough");
+    let mut copy = vec![0; given.len()];
+    given.bytes().copy_to(&mut copy);
+    assert_eq!(copy, files.bytes[5000..]);
+    files.data.set_len(0).unwrap();
+    let ended = crate::test_child::signal_that_ends(|| given.bytes().copy_to(&mut copy));
+    assert_eq!(ended, Some(libc::SIGBUS));
+    // This client's own reads of the same replica are errors, and the process lives.
+    own.bytes().copy_to(&mut copy);
+    assert!(!own.is_intact() && replica.read(0, &mut [0; 10], Verify::Full).is_err());
+    assert!(super::ZeroCopyRead::mapped(&replica, 0, 10, Verify::Full).is_err());
+    let copied = ZeroCopyRead::copied(vec![7]).without_guard().unwrap();
+    assert!(!copied.is_mapped() && copied.len() == 1);
+}
+
 /// Reads of the same ranges again and again while another thread writes to the block file; all that
 /// were said to be good are.
 fn read_while_the_file_changes(files: &Files, read: impl Fn(u64, &mut [u8]) -> bool) {

@@ -1,6 +1,7 @@
 //! Zero-copy reads: bytes of a mapped replica where they lie.
 
 use super::files::Data;
+use super::map::UnguardedMap;
 use super::replica::LocalReplica;
 use crate::read::local_outcome::LocalError;
 use crate::types::Verify;
@@ -13,14 +14,24 @@ use zerohop_checksum::SharedBytes;
 /// verified there, and the map stays for as long as this lives. Others were copied.
 ///
 /// A process that may write the DataNode's disks can change or truncate a block file under its readers, and a
-/// disk error turns a page into zeros. So the bytes are given as [`SharedBytes`], which can be copied;
-/// a slice of them is only as good as the promise that [`as_slice`](Self::as_slice) asks for. Where the
-/// bytes must be those that were verified, read into a buffer: there the copy is verified.
+/// disk error turns a page into zeros, as does a truncated file: callers ask [`is_intact`](Self::is_intact) before they use what they
+/// have read. [`without_guard`](Self::without_guard) is for bytes that go to code which does not ask. The bytes are given as
+/// [`SharedBytes`], which can be copied; a slice of them is only as good as the promise that [`as_slice`](Self::as_slice) asks for.
+/// Where the bytes must be those that were verified, read into a buffer: there the copy is verified.
 pub struct ZeroCopyRead(Bytes);
 
 enum Bytes {
-    Mapped { replica: Arc<LocalReplica>, offset: u64, len: usize, is_anchored: bool },
+    Mapped(MappedRange),
     Copied(Vec<u8>),
+}
+
+struct MappedRange {
+    replica: Arc<LocalReplica>,
+    offset: u64,
+    len: usize,
+    is_anchored: bool,
+    /// The map that the bytes are given from, if it is not the replica's own.
+    unguarded: Option<Arc<UnguardedMap>>,
 }
 
 impl ZeroCopyRead {
@@ -33,13 +44,11 @@ impl ZeroCopyRead {
         verify: Verify,
     ) -> Result<Option<Self>, LocalError> {
         let is_anchored = replica.anchor();
-        let verify = if is_anchored { Verify::None } else { verify };
-        let is_mapped = replica.verify_in_map(offset, len, verify);
-        if !matches!(is_mapped, Ok(true)) && is_anchored {
-            replica.unanchor();
-        }
         let replica = Arc::clone(replica);
-        Ok(is_mapped?.then(|| Self(Bytes::Mapped { replica, offset, len, is_anchored })))
+        let range = MappedRange { replica, offset, len, is_anchored, unguarded: None };
+        let verify = if is_anchored { Verify::None } else { verify };
+        let is_mapped = range.replica.verify_in_map(offset, len, verify)?;
+        Ok(is_mapped.then(|| Self(Bytes::Mapped(range))))
     }
 
     pub(crate) fn copied(bytes: Vec<u8>) -> Self {
@@ -49,7 +58,7 @@ impl ZeroCopyRead {
     /// How many bytes there are.
     pub fn len(&self) -> usize {
         match &self.0 {
-            Bytes::Mapped { len, .. } => *len,
+            Bytes::Mapped(range) => range.len,
             Bytes::Copied(bytes) => bytes.len(),
         }
     }
@@ -62,9 +71,24 @@ impl ZeroCopyRead {
     /// The bytes, as memory that others may change.
     pub fn bytes(&self) -> SharedBytes<'_> {
         match &self.0 {
-            Bytes::Mapped { replica, offset, len, .. } => replica.mapped_bytes(*offset, *len),
+            Bytes::Mapped(range) => range.bytes(),
             Bytes::Copied(bytes) => SharedBytes::from(bytes),
         }
+    }
+
+    /// Gives up the recovery from faults: a read of a page that cannot be had, because the disk failed or the file has become
+    /// shorter, raises SIGBUS; the page never becomes zeros. This is for bytes whose reader does not call
+    /// [`is_intact`](Self::is_intact). Copied bytes do not change.
+    ///
+    /// # Errors
+    /// If the block file cannot be mapped a second time.
+    pub fn without_guard(mut self) -> io::Result<Self> {
+        if let Bytes::Mapped(range) = &mut self.0
+            && let Data::Mapped(mapped) = &range.replica.data
+        {
+            range.unguarded = Some(mapped.unguarded()?);
+        }
+        Ok(self)
     }
 
     /// The bytes as a slice.
@@ -83,7 +107,7 @@ impl ZeroCopyRead {
 
     /// Whether the bytes lie in the map of the replica.
     pub fn is_mapped(&self) -> bool {
-        matches!(self.0, Bytes::Mapped { .. })
+        matches!(self.0, Bytes::Mapped(_))
     }
 
     /// The block file in which the bytes lie, and their offset in it, for sendfile(2); `None` for a copy, and where the file
@@ -95,7 +119,9 @@ impl ZeroCopyRead {
     /// # Errors
     /// If the bytes are not those any more that were verified.
     pub fn file(&self) -> io::Result<Option<(BorrowedFd<'_>, u64)>> {
-        let Bytes::Mapped { replica, offset, len, .. } = &self.0 else { return Ok(None) };
+        let Bytes::Mapped(MappedRange { replica, offset, len, .. }) = &self.0 else {
+            return Ok(None);
+        };
         if replica.is_poisoned() || !replica.is_current() {
             verify_again(replica, *offset, *len)?;
         }
@@ -105,14 +131,14 @@ impl ZeroCopyRead {
 
     /// Whether the DataNode keeps the block locked in memory for as long as this lives.
     pub fn is_anchored(&self) -> bool {
-        matches!(self.0, Bytes::Mapped { is_anchored: true, .. })
+        matches!(self.0, Bytes::Mapped(MappedRange { is_anchored: true, .. }))
     }
 
     /// Whether every page could be had so far: no disk error, no truncation. A write to the block file
     /// is not noticed.
     pub fn is_intact(&self) -> bool {
         match &self.0 {
-            Bytes::Mapped { replica, .. } => !replica.is_poisoned(),
+            Bytes::Mapped(range) => !range.replica.is_poisoned(),
             Bytes::Copied(_) => true,
         }
     }
@@ -132,10 +158,21 @@ fn verify_again(replica: &LocalReplica, offset: u64, len: usize) -> io::Result<(
     checked.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))
 }
 
-impl Drop for ZeroCopyRead {
+impl MappedRange {
+    fn bytes(&self) -> SharedBytes<'_> {
+        let Some(map) = &self.unguarded else {
+            return self.replica.mapped_bytes(self.offset, self.len);
+        };
+        let start = usize::try_from(self.offset).unwrap_or(usize::MAX);
+        let bytes = map.bytes().get(start..start.saturating_add(self.len));
+        bytes.unwrap_or(SharedBytes::from(&[]))
+    }
+}
+
+impl Drop for MappedRange {
     fn drop(&mut self) {
-        if let Bytes::Mapped { replica, is_anchored: true, .. } = &self.0 {
-            replica.unanchor();
+        if self.is_anchored {
+            self.replica.unanchor();
         }
     }
 }

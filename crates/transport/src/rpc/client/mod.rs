@@ -2,6 +2,7 @@
 
 mod connection;
 mod options;
+mod resolver;
 mod serial;
 mod shared;
 

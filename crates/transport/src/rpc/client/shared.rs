@@ -2,6 +2,7 @@
 
 use super::connection::Connection;
 use super::options::ClientOptions;
+use super::resolver::{is_unknown_host, resolve};
 use crate::login::User;
 use crate::rpc::error::RpcError;
 use crate::rpc::ids::ClientIdentity;
@@ -15,11 +16,6 @@ use zerohop_system::clock;
 
 /// A connection that takes longer is worth a line.
 const SILENT: Duration = Duration::from_secs(1);
-
-/// Whether the resolver is sure that there is no such name; its errors have no kind of their own.
-fn is_unknown_host(error: &io::Error) -> bool {
-    error.to_string().contains("Name or service not known")
-}
 
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
@@ -137,7 +133,10 @@ impl Shared {
 
     /// Connects, and says so where that takes a while.
     async fn connect_aloud(&self, limit: Duration) -> io::Result<TcpStream> {
-        let connecting = TcpStream::connect(self.addr.as_str());
+        let connecting = async {
+            let addresses = resolve(&self.addr).await?;
+            TcpStream::connect(addresses.as_slice()).await
+        };
         tokio::pin!(connecting);
         if let Ok(connected) = tokio::time::timeout(SILENT, &mut connecting).await {
             return connected;
