@@ -277,7 +277,8 @@ struct hadoopRzBuffer *hadoopReadZero(hdfsFile file,
 int32_t hadoopRzBufferLength(const struct hadoopRzBuffer *buffer);
 
 /*
- The bytes of a buffer, which may be read until it is freed; NULL at the end of the file.
+ Returns the bytes of a buffer, which may be read until it is freed; NULL at the end of the file. If the disk fails under bytes
+ that are not copied, or another process cuts their block file, a read of them raises SIGBUS, as with Apache Hadoop's library.
  */
 const void *hadoopRzBufferGet(const struct hadoopRzBuffer *buffer);
 

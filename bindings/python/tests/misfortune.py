@@ -132,6 +132,18 @@ def test_a_file_that_cannot_be_read_to_its_end_is_no_shorter_file(directory, con
     assert read() == content
 
 
+def test_a_copy_of_a_file_that_cannot_be_read_to_its_end_keeps_the_old_target(fs, directory, content, tmp_path):
+    content = content[: (1 << 20) + 5000]
+    path, datanode = first_block_alone(fs, directory, content)
+    files = fsspec.filesystem("hdfs", extra_conf=IMPATIENT, skip_instance_cache=True)
+    (tmp_path / "f").write_bytes(b"old")
+    with frozen([datanode]), pytest.raises(OSError):
+        files.get_file(path, str(tmp_path / "f"))
+    assert (tmp_path / "f").read_bytes() == b"old" and len(list(tmp_path.iterdir())) == 1
+    files.get_file(path, str(tmp_path / "f"))
+    assert (tmp_path / "f").read_bytes() == content
+
+
 def test_a_datanode_dies_under_readers_and_writers(fs, directory, large, content):
     is_killed = threading.Event()
     wrong = []

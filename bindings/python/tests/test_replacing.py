@@ -232,6 +232,15 @@ def test_a_file_of_a_transaction_that_cannot_be_closed_is_discarded(fs, hdfs, ol
     assert is_kept(fs, old)
 
 
+def test_what_a_transaction_cannot_write_is_no_part_of_it(fs, hdfs, old, directory):
+    with hdfs.transaction:
+        hdfs.pipe_file(f"{directory}/old/g", b"written")
+        with pytest.raises(TypeError):
+            hdfs.pipe_file(old, "text")
+    assert [one.name for one in fs.list_dir(f"{directory}/old")] == ["f", "g"]
+    assert fs.read_bytes(old) == OLD
+
+
 def test_lists_and_globs_are_deleted(fs, hdfs, directory):
     """A directory used to be deleted before what is in it, which was missing then."""
 
@@ -283,6 +292,9 @@ def test_lists_and_globs_move_by_renames(fs, hdfs, directory):
     ):
         with pytest.raises(exception):
             hdfs.mv(wrong, f"{directory}/new", **options)
+    with pytest.raises(ValueError):
+        hdfs.mv([f"{directory}/1", f"{directory}/2"], [f"{directory}/2", f"{directory}/3"])
+    assert fs.status(f"{directory}/2").file_id == ids["a2"]
     assert [one.name for one in fs.list_dir(directory)] == ["1", "2", "e", "to"]
 
 

@@ -154,6 +154,35 @@ fn quotas_and_snapshots_go_where_the_path_says() {
 }
 
 /// A file had the name of a directory when it was thrown away.
+/// A merge used to empty its target first, and to leave what it had written before it failed.
+#[test]
+fn a_merge_that_fails_keeps_the_old_target() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    std::fs::create_dir(path("d")).unwrap();
+    std::fs::write(path("d/a"), "first").unwrap();
+    std::fs::write(path("d/b"), "second").unwrap();
+    std::fs::write(path("target"), "old").unwrap();
+    let merge = |target: &str| {
+        run(&mut zerohop(&["-fs", "file:///", "fs", "-getmerge", &path("d"), target]))
+    };
+    // Checksums of 512 bytes, of which that of the second file is another one.
+    std::fs::write(path("d/.b.crc"), b"crc\0\0\0\x02\0\0\0\0\0").unwrap();
+    let (code, _, err) = merge(&path("target"));
+    assert!(code == 1 && err.contains("Checksum error"), "{code} {err}");
+    assert_eq!(std::fs::read_to_string(path("target")).unwrap(), "old");
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 2, "nothing is left beside it");
+    std::fs::remove_file(path("d/.b.crc")).unwrap();
+    std::os::unix::fs::symlink(path("target"), path("link")).unwrap();
+    for target in ["target", "link"] {
+        assert_eq!(merge(&path(target)).0, 0);
+        assert_eq!(std::fs::read_to_string(path("target")).unwrap(), "firstsecond");
+    }
+    assert!(std::fs::symlink_metadata(path("link")).unwrap().is_symlink());
+    assert_eq!(merge("/dev/null").0, 0);
+    assert!(!std::fs::symlink_metadata("/dev/null").unwrap().is_file());
+}
+
 #[test]
 fn a_file_in_the_trash_is_in_orphan_way() {
     let directory = tempfile::tempdir().unwrap();

@@ -142,8 +142,9 @@ class FileSystem(Client):
 
         ``verify="once"`` compares bytes of a replica of this machine with their checksums only the first time,
         ``"none"`` never. ``mapped=True`` has ``read_at`` give bytes of a replica of this machine in its map. It is for
-        machines whose DataNode alone writes to its disks: where another process changes a block file, or the file is
-        truncated, the bytes change under the memoryview; where the disk fails, reading them ends the process.
+        machines whose DataNode alone writes to its disks: where another process changes a block file, the bytes change
+        under the memoryview; where a block file is cut (by a truncation of the file, too) or the disk fails, reading
+        them ends the process with SIGBUS. They never become zeros.
 
         Of a file that is made: its number of replicas, block size and permission bits before the umask, the name of
         a storage policy, and whether missing directories above are made.

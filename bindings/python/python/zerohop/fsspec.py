@@ -256,6 +256,9 @@ class HdfsFileSystem(AbstractFileSystem):
             targets = other_paths(sources, into, exists=len(sources) == 1, flatten=is_list)
         if len(set(targets)) < len(targets):
             raise ValueError("two of the paths would get the same name")
+        known = set(sources)
+        if any(source != target and target in known for source, target in zip(sources, targets)):
+            raise ValueError("one of the paths would take the place of another one")
         if not recursive:
             for one in sources:
                 self._need_file(one)
@@ -365,10 +368,23 @@ class HdfsFileSystem(AbstractFileSystem):
         """A file that is written at once: it gets its name when it is complete, in a transaction when that ends."""
         is_new = mode == "create"
         if self._intrans:
-            return self.open(path, "xb" if is_new else "wb")
+            return self._deferred(path, "xb" if is_new else "wb")
         if is_new and self.client.exists(path):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
         return replacing(self.client, path, self.replication, overwrite=not is_new)
+
+    @contextlib.contextmanager
+    def _deferred(self, path: str, mode: str) -> Iterator[Writer]:
+        """A file of a transaction, which leaves the transaction if it cannot be written."""
+        file: HdfsWriter = self.open(path, mode)
+        try:
+            yield file
+            file.close()
+        except BaseException:
+            with contextlib.suppress(AttributeError, ValueError):
+                self.transaction.files.remove(file)
+            file.discard()
+            raise
 
     def cat_file(self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any) -> bytes:
         path = self._strip_protocol(path)

@@ -270,7 +270,7 @@ fn check_free(target: &Item, overwrite: bool) -> Outcome {
 
 /// Writes a file that appears under its name when `fill` is done with it, or at once where that is
 /// asked for.
-fn write_file(
+pub fn write_file(
     target: &Item,
     how: Copying,
     fill: impl FnOnce(&mut dyn Output) -> Outcome,

@@ -3,13 +3,13 @@
 use std::io::Write;
 use std::num::NonZeroUsize;
 
-use super::copy::{Copying, Preserve, copy_all, write_stream};
+use super::copy::{Copying, Preserve, copy_all, write_file, write_stream};
 use super::destination::remote_destination;
 use super::item::Item;
 use super::options::{Options, ParsedOptions};
 use super::shell::Shell;
 use super::status::FileKind;
-use super::store::{CreateHow, OpenHow, Output};
+use super::store::{OpenHow, Output};
 use super::stream::{pump, to_stdout};
 use crate::failure::{Failure, Outcome};
 
@@ -175,14 +175,18 @@ pub fn getmerge(shell: &mut Shell, args: Vec<String>) -> Outcome {
     }
     if text == "-" {
         shell.flush()?;
-        return merge(&sources, &given, Box::new(StdoutOutput));
+        let mut output = Box::new(StdoutOutput);
+        merge(&sources, &given, &mut *output)?;
+        return output.finish();
     }
     let target = shell.local_item(&text)?;
     if target.is_dir() {
         return Err(Failure::is_directory(&target.text));
     }
-    let how = CreateHow { overwrite: true, ..CreateHow::default() };
-    merge(&sources, &given, target.store.create(&target.path, how)?)
+    // A device, a pipe or a link cannot be replaced by the complete file.
+    let direct = std::fs::symlink_metadata(&target.path).is_ok_and(|found| !found.is_file());
+    let how = Copying { overwrite: true, direct, ..Copying::default() };
+    write_file(&target, how, |output| merge(&sources, &given, output))
 }
 
 /// The file itself, or the files of the directory but not of its directories, in order of name.
@@ -199,18 +203,18 @@ fn merge_sources(item: Item, sources: &mut Vec<Item>) -> Outcome {
     Ok(())
 }
 
-fn merge(sources: &[Item], given: &ParsedOptions, mut output: Box<dyn Output>) -> Outcome {
+fn merge(sources: &[Item], given: &ParsedOptions, output: &mut dyn Output) -> Outcome {
     for source in sources {
         let empty = source.found()?.length == 0;
         if !empty {
             let mut input = source.store.open(&source.path, OpenHow::default())?;
-            pump(&mut *input, &mut *output, &mut |_| {})?;
+            pump(&mut *input, output, &mut |_| {})?;
         }
         if given.has("nl") && !(empty && given.has("skip-empty-file")) {
             output.write_all(b"\n")?;
         }
     }
-    output.finish()
+    Ok(())
 }
 
 struct StdoutOutput;
