@@ -132,9 +132,9 @@ def test_a_file_that_cannot_be_read_to_its_end_is_no_shorter_file(directory, con
     assert read() == content
 
 
-def test_a_copy_of_a_file_that_cannot_be_read_to_its_end_keeps_the_old_target(fs, directory, content, tmp_path):
+def test_a_copy_of_a_file_that_cannot_be_read_to_its_end_keeps_the_old_target(directory, content, tmp_path):
     content = content[: (1 << 20) + 5000]
-    path, datanode = first_block_alone(fs, directory, content)
+    path, datanode = first_block_alone(zerohop.connect(settings=IMPATIENT), directory, content)
     files = fsspec.filesystem("hdfs", extra_conf=IMPATIENT, skip_instance_cache=True)
     (tmp_path / "f").write_bytes(b"old")
     with frozen([datanode]), pytest.raises(OSError):
