@@ -171,7 +171,11 @@ fn a_merge_that_fails_keeps_the_old_target() {
     let (code, _, err) = merge(&path("target"));
     assert!(code == 1 && err.contains("Checksum error"), "{code} {err}");
     assert_eq!(std::fs::read_to_string(path("target")).unwrap(), "old");
-    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 2, "nothing is left beside it");
+    assert_eq!(
+        std::fs::read_dir(directory.path()).unwrap().count(),
+        2,
+        "nothing is left beside it"
+    );
     std::fs::remove_file(path("d/.b.crc")).unwrap();
     std::os::unix::fs::symlink(path("target"), path("link")).unwrap();
     for target in ["target", "link"] {

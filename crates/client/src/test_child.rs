@@ -7,7 +7,7 @@ pub(crate) fn ends_well(check: impl FnOnce() -> bool) -> bool {
 }
 
 /// Returns the signal that ended a child in which `work` ran, if one did.
-#[cfg(feature = "local")]
+#[cfg(all(feature = "local", target_os = "linux"))]
 pub(crate) fn signal_that_ends(work: impl FnOnce()) -> Option<i32> {
     let status = status_after(|| {
         work();
