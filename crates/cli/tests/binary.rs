@@ -166,7 +166,7 @@ fn a_merge_that_fails_keeps_the_old_target() {
     let merge = |target: &str| {
         run(&mut zerohop(&["-fs", "file:///", "fs", "-getmerge", &path("d"), target]))
     };
-    // Checksums of 512 bytes, of which that of the second file is another one.
+    // The checksum of the second file does not match.
     std::fs::write(path("d/.b.crc"), b"crc\0\0\0\x02\0\0\0\0\0").unwrap();
     let (code, _, err) = merge(&path("target"));
     assert!(code == 1 && err.contains("Checksum error"), "{code} {err}");
