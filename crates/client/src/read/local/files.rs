@@ -61,7 +61,7 @@ impl Mapped {
         if let Some(made) = self.unguarded.get() {
             return Ok(Arc::clone(made));
         }
-        let fresh = Arc::new(self.map.unguarded()?);
+        let fresh = Arc::new(self.map.unguarded(self.file())?);
         Ok(Arc::clone(self.unguarded.get_or_init(|| fresh)))
     }
 

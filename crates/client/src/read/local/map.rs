@@ -52,15 +52,25 @@ impl Map {
         unsafe { SharedBytes::new(self.start.as_ptr(), self.len) }
     }
 
-    /// Maps the pages once more, for readers outside this crate.
-    pub(super) fn unguarded(&self) -> io::Result<UnguardedMap> {
+    /// Maps the pages once more, for readers outside this crate. `file` is the mapped file, if it is still open: valgrind refuses
+    /// to map pages a second time.
+    pub(super) fn unguarded(&self, file: Option<impl AsFd>) -> io::Result<UnguardedMap> {
         let (start, len) = (self.start.as_ptr().cast(), self.len);
         if len == 0 {
             return Ok(UnguardedMap { start: self.start, len });
         }
         // SAFETY: the range is the map, whose pages are shared; a length of 0 leaves them there and maps them once more at an
         // address of the kernel's choice.
-        let second = unsafe { rustix::mm::mremap(start, 0, len, MremapFlags::MAYMOVE)? };
+        let second = unsafe { rustix::mm::mremap(start, 0, len, MremapFlags::MAYMOVE) };
+        let second = match (second, file) {
+            (Ok(second), _) => second,
+            (Err(error), None) => return Err(error.into()),
+            // SAFETY: a new map at an address of the kernel's choice touches no other memory.
+            (Err(_), Some(file)) => unsafe {
+                let none = std::ptr::null_mut();
+                rustix::mm::mmap(none, len, ProtFlags::READ, MapFlags::SHARED, file, 0)?
+            },
+        };
         match NonNull::new(second.cast::<u8>()) {
             Some(start) => Ok(UnguardedMap { start, len }),
             None => Err(io::Error::other("mapped at address 0")),
