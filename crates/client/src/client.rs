@@ -5,6 +5,7 @@ use crate::lease::Leases;
 use crate::namenode::{self, CLIENT_PROTOCOL, Calls, LocalNameNode, NameNode, Target};
 use crate::read::{Buffers, DeadNodes, Hedge, LocalReads, Totals};
 use crate::resolved::Resolved;
+use crate::runtime;
 use crate::settings::Settings;
 use crate::types::DatanodeInfo;
 use std::fmt;
@@ -13,10 +14,11 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::runtime::Handle;
 use zerohop_conf::{Conf, keys};
-use zerohop_system::random;
+use zerohop_system::{clock, random};
 use zerohop_transport::login::User;
 use zerohop_transport::net::{self, ConnectOptions, DataStream, Pool};
 use zerohop_transport::rpc::ClientOptions;
@@ -50,6 +52,8 @@ pub(crate) struct Client {
     pub(crate) name: String,
     /// Data connections that wait for their next request.
     pub(crate) pool: Pool<Peer>,
+    /// A task closes those for which none has come in time.
+    is_expiring: AtomicBool,
     pub(crate) local: LocalReads,
     pub(crate) read_totals: Totals,
     /// Where reads are hedged.
@@ -116,6 +120,7 @@ impl Client {
             user,
             name,
             pool,
+            is_expiring: AtomicBool::new(false),
             runtime,
         }))
     }
@@ -133,6 +138,31 @@ impl Client {
         let span = trace::current_span();
         let work = move || span.in_scope(work);
         self.runtime.spawn_blocking(work).await.map_err(Error::of_thread)?
+    }
+
+    /// Keeps a data connection for its next request. It is closed when none has come for a while, even if no call is made
+    /// then: the DataNode closes its end.
+    pub(crate) fn keep_connection(self: &Arc<Self>, peer: Peer, stream: DataStream) {
+        self.pool.put(peer, stream);
+        if self.is_expiring.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let Ok(runtime) = runtime::background() else { return };
+        let (client, expiry) = (Arc::downgrade(self), self.settings.pool_expiry);
+        runtime.spawn(async move {
+            loop {
+                clock::sleep(expiry).await;
+                let Some(client) = client.upgrade() else { return };
+                if client.pool.expire() {
+                    continue;
+                }
+                client.is_expiring.store(false, Ordering::Release);
+                // One may have been put there before that.
+                if !client.pool.expire() || client.is_expiring.swap(true, Ordering::AcqRel) {
+                    return;
+                }
+            }
+        });
     }
 
     /// Where block data of a DataNode is served.
@@ -162,5 +192,31 @@ impl Client {
             send_buffer_len: 0,
         };
         DataStream::connect(addr, &options).inspect_err(|_| self.resolved.forget(addr))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::net::{TcpListener, TcpStream};
+
+    /// It was closed at the client's next call: until then it held a descriptor, and a connection that its DataNode had
+    /// closed long ago.
+    #[test]
+    fn a_connection_that_no_request_comes_for_is_closed_without_a_call() {
+        let mut conf = Conf::new();
+        conf.set("fs.defaultFS", "hdfs://127.0.0.1:1");
+        conf.set("dfs.client.socketcache.expiryMsec", "10");
+        let background = runtime::background().unwrap();
+        let client = Client::new(&conf, None, User::new("test"), background).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let addr = listener.local_addr().unwrap();
+        for _ in 0..2 {
+            client.keep_connection(Peer::Tcp(addr), TcpStream::connect(addr).unwrap().into());
+            let mut far = listener.accept().unwrap().0;
+            far.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+            assert_eq!(far.read(&mut [0]).unwrap(), 0);
+        }
     }
 }

@@ -13,14 +13,28 @@ const RENEW_AFTER: Duration = Duration::from_secs(30);
 /// Time between two checks of the open writers.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
+/// How a file is whose program makes no call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Idle {
+    /// There is nothing to do; or a call was made.
+    Well,
+    /// Nothing was sent down its pipeline for a while.
+    Quiet,
+    /// Its pipeline has failed.
+    Broken,
+}
+
 /// What is kept alive while a file is open for writing.
 pub(crate) trait Keepable: Send + Sync {
     /// Whether its lease is still needed.
     fn is_open(&self) -> bool;
-    /// Whether nothing was sent down its pipeline for a while.
-    fn is_quiet(&self) -> bool;
+    /// Takes what its DataNodes have said. Waits for nothing.
+    fn look(&self) -> Idle;
     /// Sends a heartbeat down its pipeline. Blocks the thread.
     fn heartbeat(&self);
+    /// Begins to set its pipeline up again. Hadoop's client has a thread for that, and takes the other DataNodes before they
+    /// fail, too.
+    fn repair(self: Arc<Self>);
 }
 
 /// The files that a client is writing.
@@ -97,8 +111,12 @@ async fn keep_all(leases: Weak<Leases>) {
         if writers.is_empty() {
             return;
         }
-        for writer in writers.into_iter().filter(|writer| writer.is_quiet()) {
-            tokio::task::spawn_blocking(move || writer.heartbeat());
+        for writer in writers {
+            match writer.look() {
+                Idle::Well => {}
+                Idle::Quiet => drop(tokio::task::spawn_blocking(move || writer.heartbeat())),
+                Idle::Broken => writer.repair(),
+            }
         }
         if let Some(ended) = renewal.take_if(|renewal| renewal.is_finished())
             && ended.await.unwrap_or(false)
@@ -154,13 +172,15 @@ mod tests {
             true
         }
 
-        fn is_quiet(&self) -> bool {
-            true
+        fn look(&self) -> Idle {
+            Idle::Quiet
         }
 
         fn heartbeat(&self) {
             _ = self.heartbeats.try_send(());
         }
+
+        fn repair(self: Arc<Self>) {}
     }
 
     fn leases(cluster: &Cluster) -> Arc<Leases> {

@@ -229,7 +229,11 @@ impl Slot {
     /// Opens the file unless it is open for this user; true if it was opened now.
     async fn open(&mut self, fs: &FileSystem, request: &Request) -> Result<bool, Failure> {
         if let Some(stream) = &mut self.0 {
-            if !stream.has_its_name().await {
+            if let Some(error) = stream.writer.failure() {
+                tracing::info!("{} lost its stream between two appends: {error}", request.path);
+                // What was answered is in the file. Nothing of this append was written, and the file can be opened for it again.
+                let _ = self.close().await;
+            } else if !stream.has_its_name().await {
                 tracing::info!("{} is another file now; its stream is closed", request.path);
                 // Its file may be gone, which is no reason to refuse this append.
                 let _ = self.close().await;

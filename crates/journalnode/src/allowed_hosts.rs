@@ -4,7 +4,6 @@
 //! addresses needs `zerohop.journalnode.allowed.hosts`.
 
 use crate::error::{Error, Result};
-use crate::peers;
 use crate::settings::JournalUse;
 use parking_lot::RwLock;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +14,7 @@ use std::time::{Duration, Instant};
 use zerohop_conf::{Conf, ConfError, Location, keys};
 use zerohop_daemon::log_limiter::LogLimiter;
 use zerohop_system::clock;
+use zerohop_transport::net::is_own_address;
 
 /// Time after which an unknown host makes this JournalNode resolve the names again.
 const RESOLVED_FOR: Duration = Duration::from_secs(1);
@@ -133,7 +133,7 @@ impl AllowedHosts {
     /// Returns `true` if a call comes from this machine and this machine is one of the hosts: the kernel chooses the address that
     /// such a call comes from.
     fn is_own(&self, remote: IpAddr) -> bool {
-        let is_own = |address: IpAddr| address.is_loopback() || peers::is_own_address(address);
+        let is_own = |address: IpAddr| address.is_loopback() || is_own_address(address);
         let named: Vec<IpAddr> =
             self.resolved.read().of_names.values().flatten().copied().collect();
         let is_named = || named.into_iter().any(is_own);

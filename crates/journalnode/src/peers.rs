@@ -1,6 +1,7 @@
 //! Which JournalNodes of an address are others.
 
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{SocketAddr, ToSocketAddrs};
+use zerohop_transport::net::is_own_address;
 
 /// The JournalNodes of a journal but the one that listens at `own`.
 pub(crate) fn others(nodes: &[String], own: SocketAddr) -> Vec<String> {
@@ -15,9 +16,4 @@ fn is_own(node: &str, own: SocketAddr) -> bool {
             && (address.ip() == own.ip()
                 || own.ip().is_unspecified() && is_own_address(address.ip()))
     })
-}
-
-/// Returns `true` if an address is one of this machine's.
-pub(crate) fn is_own_address(address: IpAddr) -> bool {
-    std::net::UdpSocket::bind((address, 0)).is_ok()
 }

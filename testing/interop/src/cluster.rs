@@ -111,6 +111,11 @@ impl Cluster {
         (self.namenode.as_ref().map(Process::id), datanodes)
     }
 
+    /// The process id of a DataNode that runs.
+    pub fn datanode_process(&self, i: usize) -> Option<u32> {
+        self.datanodes.get(i)?.as_ref().map(Process::id)
+    }
+
     /// A new client.
     pub fn client(&mut self, kind: Kind) -> Outcome<Driver> {
         self.client_with(kind, &[])

@@ -246,6 +246,32 @@ pub fn zerohop(conf: &Path, args: &[&str]) -> Outcome<(i32, String)> {
     Ok((output.status.code().unwrap_or(-1), String::from_utf8_lossy(&text).into_owned()))
 }
 
+/// The processes of a daemon, stopped as long as this lives.
+pub struct Frozen(u32);
+
+impl Frozen {
+    /// Stops a process that the harness started, and its children.
+    pub fn new(process: u32) -> Outcome<Self> {
+        let frozen = Self(process);
+        frozen.signal(libc::SIGSTOP)?;
+        Ok(frozen)
+    }
+
+    fn signal(&self, signal: i32) -> Outcome {
+        // SAFETY: kill takes no pointers; the process group is that of a child of ours that nobody else waits for.
+        match unsafe { libc::kill(-(self.0 as i32), signal) } {
+            0 => Ok(()),
+            _ => Err(format!("kill: {}", std::io::Error::last_os_error())),
+        }
+    }
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        let _ = self.signal(libc::SIGCONT);
+    }
+}
+
 /// A mount namespace of its own, in which directories can be small file systems. It lasts until it is
 /// dropped, so that programs in it can be stopped and started.
 pub struct SmallDisks {

@@ -90,6 +90,12 @@ impl FileWriter {
         self.pos
     }
 
+    /// Why every further call fails, if that is known already. A file that is idle may lose its DataNodes; what was flushed is
+    /// there once its lease is recovered.
+    pub fn failure(&self) -> Option<Error> {
+        self.inner.failure()
+    }
+
     /// Writes all of `data`; where that has to wait, copies it once more than
     /// [`write_bytes`](Self::write_bytes).
     pub async fn write(&mut self, data: &[u8]) -> Result<()> {

@@ -313,7 +313,7 @@ impl File {
     /// Keeps the connection of the open block for another request, where it can carry one.
     pub(super) fn keep_connection(&self, open: Option<OpenBlock>) {
         if let Some((addr, stream)) = open.and_then(|open| open.reader.into_connection()) {
-            self.client.pool.put(addr, stream);
+            self.client.keep_connection(addr, stream);
         }
     }
 }

@@ -13,7 +13,9 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use zerohop_conf::Conf;
-use zerohop_proto::hdfs::{BlockOpResponseProto, HdfsFileStatusProto, Status};
+use zerohop_proto::hdfs::{
+    BlockOpResponseProto, DatanodeIdProto, DatanodeInfoProto, HdfsFileStatusProto, Status,
+};
 use zerohop_transport::login::User;
 use zerohop_transport::rpc::RpcError;
 use zerohop_wire::checksum_type::DataChecksum;
@@ -50,6 +52,11 @@ pub(in crate::write) fn stream() -> (Stream, TcpStream) {
     (stream, listener.accept().unwrap().0)
 }
 
+/// The DataNodes that are not asked for again.
+fn failed(stream: &Stream) -> Vec<&str> {
+    stream.failed.iter().map(|failed| failed.node.uuid()).collect()
+}
+
 /// The downstream DataNode dies while the writer is idle: only the answer to a heartbeat names it. The next write must
 /// not blame the first DataNode, whose connection has ended by then.
 #[test]
@@ -77,8 +84,7 @@ fn what_a_heartbeat_hears_of_the_pipeline_is_not_forgotten() {
         stream.queue(packet);
         let need = stream.advance(Until::Sent).unwrap();
         assert!(matches!(need, Some(Need::Stamp(_))), "{need:?}");
-        let failed: Vec<&str> = stream.failed.iter().map(DatanodeInfo::uuid).collect();
-        assert_eq!(failed, ["uuid-2"]);
+        assert_eq!(failed(&stream), ["uuid-2"]);
     }
 }
 
@@ -102,20 +108,23 @@ fn closed_port() -> u32 {
 fn accepting(status: Status) -> u32 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port().into();
-    std::thread::spawn(move || {
-        let (mut conn, _) = listener.accept().unwrap();
-        let mut request = Vec::new();
-        while op::take(&request).unwrap().is_none() {
-            let mut bytes = [0; 1024];
-            let len = conn.read(&mut bytes).unwrap();
-            request.extend_from_slice(&bytes[..len]);
-        }
-        let answer = BlockOpResponseProto { status: status.into(), ..Default::default() };
-        conn.write_all(&frame::encode(&answer)).unwrap();
-        // Until the client leaves.
-        _ = conn.read(&mut [0; 4096]);
-    });
+    // Until the client leaves.
+    std::thread::spawn(move || accept(&listener, status).read(&mut [0; 4096]));
     port
+}
+
+/// Answers the request for one pipeline.
+pub(in crate::write) fn accept(listener: &TcpListener, status: Status) -> TcpStream {
+    let (mut conn, _) = listener.accept().unwrap();
+    let mut request = Vec::new();
+    while op::take(&request).unwrap().is_none() {
+        let mut bytes = [0; 1024];
+        let len = conn.read(&mut bytes).unwrap();
+        request.extend_from_slice(&bytes[..len]);
+    }
+    let answer = BlockOpResponseProto { status: status.into(), ..Default::default() };
+    conn.write_all(&frame::encode(&answer)).unwrap();
+    conn
 }
 
 fn block(id: i64, ports: &[u32]) -> LocatedBlock {
@@ -267,6 +276,104 @@ fn what_is_acknowledged_in_front_of_a_failure_counts() {
     let need = stream.advance(Until::Acknowledged(1)).unwrap();
     let Some(Need::Stamp(block)) = need else { panic!("{need:?}") };
     assert_eq!((block.block.len, stream.recoveries), (100, 1));
-    let failed: Vec<&str> = stream.failed.iter().map(DatanodeInfo::uuid).collect();
-    assert_eq!(failed, ["uuid-2"]);
+    assert_eq!(failed(&stream), ["uuid-2"]);
+}
+
+/// The writer replaced none of them because only the end of the block was missing: the file was closed with one replica.
+#[test]
+fn datanodes_that_are_lost_at_the_end_of_a_block_are_replaced_if_there_are_others() {
+    let (mut stream, datanode) = stream();
+    stream.replication = 3;
+    stream.is_flushed = true;
+    let mut last = stream.buffers.packet(Chunks::whole(stream.checksum), 0, 0);
+    last.is_last = true;
+    stream.queue(last);
+    assert_eq!(stream.packets.next(Until::Sent), Next::Send);
+    stream.send_next().unwrap();
+    drop(datanode);
+    let need = stream.advance(Until::Sent).unwrap();
+    let Some(Need::Replacement { nodes, .. }) = need else { panic!("{need:?}") };
+    // There are none: the block is ended on those that are left.
+    let mut located = block(1, &[]);
+    located.replicas = nodes;
+    let need = next_need(&mut stream, Some(located));
+    assert!(matches!(need, Some(Need::Stamp(_))), "{need:?}");
+}
+
+/// They were forgotten at the end of each block: a pipeline of a later one lost DataNodes and got no other ones.
+#[test]
+fn a_flush_and_an_append_count_for_later_blocks() {
+    let (mut stream, _datanode) = stream();
+    (stream.is_append, stream.is_flushed) = (true, true);
+    stream.end_block();
+    queue_packet(&mut stream);
+    assert!(matches!(stream.advance(Until::Sent).unwrap(), Some(Need::Block { .. })));
+    let good = accepting(Status::Success);
+    assert!(next_need(&mut stream, Some(block(6, &[good]))).is_none());
+    assert!(stream.is_append && stream.is_flushed);
+}
+
+/// A DataNode with this address.
+fn restarting_at(ip: &str) -> DatanodeInfo {
+    let id = DatanodeIdProto {
+        ip_addr: ip.to_owned(),
+        datanode_uuid: "restarts".to_owned(),
+        ..DatanodeIdProto::default()
+    };
+    DatanodeInfoProto { id, ..DatanodeInfoProto::default() }.into()
+}
+
+/// Only one at a loopback address was waited for, though DataNodes are known by others.
+#[test]
+fn a_restart_of_this_machine_s_datanode_is_waited_for_at_any_of_its_addresses() {
+    // 0.0.0.0 is an address of every machine, and no loopback one.
+    for (ip, waits) in [("127.0.0.1", true), ("0.0.0.0", true), ("203.0.113.9", false)] {
+        let (mut stream, _datanode) = stream();
+        stream.nodes[1].node = restarting_at(ip);
+        queue_packet(&mut stream);
+        stream.fault = Some(PipelineFault::Restarting { index: 1 });
+        let need = stream.advance(Until::Sent).unwrap();
+        assert_eq!(matches!(need, Some(Need::Wait(_))), waits, "{ip}: {need:?}");
+        assert_eq!(failed(&stream), if waits { vec![] } else { vec!["restarts"] });
+    }
+}
+
+/// A DataNode that failed was tried again until the other one had restarted, or the time for that was over.
+#[test]
+fn a_datanode_that_fails_while_another_one_restarts_is_taken_out() {
+    let (mut stream, _datanode) = stream();
+    queue_packet(&mut stream);
+    stream.fault = Some(PipelineFault::Restarting { index: 1 });
+    assert!(matches!(stream.advance(Until::Sent).unwrap(), Some(Need::Wait(_))));
+    assert!(matches!(next_need(&mut stream, None), Some(Need::Stamp(_))));
+    stream.nodes[0] = replica(closed_port());
+    let first = stream.nodes[0].node.uuid().to_owned();
+    let need = next_need(&mut stream, Some(block(1, &[])));
+    assert!(matches!(need, Some(Need::Stamp(_))), "{need:?}");
+    assert_eq!(failed(&stream), [first]);
+    assert!(stream.restart.is_some());
+}
+
+/// It was never asked for again: after as many restarts as there are DataNodes the writer found none.
+#[test]
+fn a_datanode_that_restarts_may_be_chosen_again_when_the_pipeline_stands() {
+    let (mut stream, _datanode) = stream();
+    queue_packet(&mut stream);
+    stream.nodes[0] = replica(accepting(Status::Success));
+    stream.nodes[1].node = restarting_at("203.0.113.9");
+    stream.fault = Some(PipelineFault::Restarting { index: 1 });
+    assert!(matches!(stream.advance(Until::Sent).unwrap(), Some(Need::Stamp(_))));
+    assert_eq!(failed(&stream), ["restarts"]);
+    let need = next_need(&mut stream, Some(block(1, &[])));
+    assert!(matches!(need, Some(Need::Update { .. })), "{need:?}");
+    assert!(failed(&stream).is_empty());
+}
+
+/// The limit is for one packet that no pipeline takes; with none to be sent it ended an idle writer.
+#[test]
+fn recoveries_of_an_idle_writer_are_not_counted() {
+    let (mut stream, _datanode) = stream();
+    stream.recoveries = stream.file.client.settings.recovery_retries;
+    stream.fault = Some(PipelineFault::lost("gone"));
+    assert!(matches!(stream.repair().unwrap(), Some(Need::Stamp(_))));
 }

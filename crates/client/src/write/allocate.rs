@@ -34,7 +34,7 @@ impl Stream {
                 Need::Abandon(abandoned)
             }
             Step::Abandoned => {
-                self.take_answer()?;
+                self.take_done()?;
                 let Some(left) = new.tries_left.checked_sub(1) else {
                     return Err(self.with_faults(Error::plain("Unable to create new block.")));
                 };
@@ -57,7 +57,6 @@ impl Stream {
         self.packets.begin_block(0);
         let Err(fault) = self.connect(BlockConstructionStage::PipelineSetupCreate, None) else {
             self.stage = Stage::Streaming;
-            self.is_flushed = false;
             return None;
         };
         tracing::warn!("Abandoning {block} of {}: {fault}", self.file.src);
@@ -91,7 +90,9 @@ impl Stream {
             pinnings: &self.pinnings(),
         };
         self.pipeline = Some(Pipeline::open(&self.file.client, &setup)?);
-        self.restart_deadline = None;
+        self.restart = None;
+        // They may have come back, and be chosen where another one fails.
+        self.failed.retain(|failed| !failed.restarts);
         Ok(())
     }
 

@@ -5,29 +5,60 @@ use super::call::{Answer, Need, WrittenFile};
 use super::create::{block_flags, create_file, reject_unsupported};
 use super::packet_writer::{PacketWriter, Work};
 use super::stream::Stream;
+use super::turns::{Turn, Turns};
 use crate::client::Client;
 use crate::error::{Error, Result};
-use crate::lease::Keepable;
+use crate::lease::{Idle, Keepable};
 use crate::spans;
 use crate::types::{AppendOptions, CreateOptions};
 use bytes::Bytes;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use tracing::Instrument;
 use zerohop_transport::trace;
+use zerohop_wire::JavaException;
 
 /// A file being written. What is not async blocks the thread.
 pub(crate) struct Writer {
     file: Arc<WrittenFile>,
     is_open: AtomicBool,
+    /// Bytes of the file with those given by the caller: known without waiting for the state, which is locked while block
+    /// data moves.
+    pos: AtomicU64,
+    turns: Turns,
     state: Mutex<State>,
 }
 
 struct State {
     packets: PacketWriter,
     failure: Option<Error>,
+}
+
+impl State {
+    /// The first failure stays.
+    fn fail(&mut self, error: Error) {
+        self.failure.get_or_insert(error);
+        self.packets.stream.pipeline = None;
+    }
+}
+
+/// A step that is being taken. If it panics it leaves a failure: bytes may be missing.
+struct Step<'a> {
+    writer: &'a Writer,
+    state: MutexGuard<'a, State>,
+    has_ended: bool,
+}
+
+impl Drop for Step<'_> {
+    fn drop(&mut self) {
+        if self.has_ended {
+            self.writer.pos.store(self.state.packets.pos, Ordering::Release);
+        } else {
+            self.state.fail(self.writer.unfinished());
+        }
+    }
 }
 
 impl Writer {
@@ -94,9 +125,10 @@ impl Writer {
     }
 
     fn start(file: Arc<WrittenFile>, packets: PacketWriter) -> Arc<Self> {
+        let pos = AtomicU64::new(packets.pos);
         let state = Mutex::new(State { packets, failure: None });
         let is_open = AtomicBool::new(true);
-        let writer = Arc::new(Self { file, is_open, state });
+        let writer = Arc::new(Self { file, is_open, pos, turns: Turns::default(), state });
         let weak: Weak<Self> = Arc::downgrade(&writer);
         writer.file.client.leases.keep(weak);
         writer
@@ -107,11 +139,19 @@ impl Writer {
     }
 
     pub(crate) fn pos(&self) -> u64 {
-        self.state.lock().packets.pos
+        self.pos.load(Ordering::Acquire)
     }
 
     pub(crate) fn file_id(&self) -> u64 {
         self.file.file_id
+    }
+
+    /// Why every call fails from now on, if that is known without waiting.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        if self.turns.is_broken() {
+            return Some(self.unfinished());
+        }
+        self.state.try_lock()?.failure.clone()
     }
 
     /// DataNodes of the current pipeline.
@@ -120,7 +160,19 @@ impl Writer {
     }
 
     /// Does work on this thread, which waits for the NameNode where that has to be asked.
-    pub(crate) fn run<D: AsRef<[u8]>>(&self, mut work: Work<D>) -> Result<()> {
+    pub(crate) fn run<D: AsRef<[u8]>>(&self, work: Work<D>) -> Result<()> {
+        let turn = self.wait_for_turn();
+        let done = self.run_in_turn(work);
+        turn.end();
+        done
+    }
+
+    /// The pipeline may be under repair.
+    fn wait_for_turn(&self) -> Turn<'_> {
+        self.turns.try_take().unwrap_or_else(|| self.file.client.wait(self.turns.take()))
+    }
+
+    fn run_in_turn<D: AsRef<[u8]>>(&self, mut work: Work<D>) -> Result<()> {
         let mut answer = None;
         while let Some(need) = self.step(&mut work, answer.take())? {
             answer = Some(self.file.client.wait(self.file.meet(need)));
@@ -129,10 +181,29 @@ impl Writer {
     }
 
     /// The same on a task: block data moves on a thread, and the task awaits the NameNode.
-    pub(crate) async fn run_on_task(self: Arc<Self>, mut work: Work<Bytes>) -> Result<()> {
+    pub(crate) async fn run_on_task(self: Arc<Self>, work: Work<Bytes>) -> Result<()> {
+        let turn = self.turns.take().await;
+        let done = self.continue_on_task(work).await;
+        turn.end();
+        done
+    }
+
+    /// Does work step by step; where the runtime takes no more of it, the rest is lost.
+
+    async fn continue_on_task(self: &Arc<Self>, work: Work<Bytes>) -> Result<()> {
+        let done = self.steps_on_threads(work).await;
+        if let Err(error) = &done
+            && self.is_open()
+        {
+            self.state.lock().fail(error.clone());
+        }
+        done
+    }
+
+    async fn steps_on_threads(self: &Arc<Self>, mut work: Work<Bytes>) -> Result<()> {
         let mut answer = None;
         loop {
-            let writer = Arc::clone(&self);
+            let writer = Arc::clone(self);
             let step = move || {
                 let need = writer.step(&mut work, answer)?;
                 Ok((need, work))
@@ -162,13 +233,10 @@ impl Writer {
     /// Writes `data` if that waits for nothing: the packet that is being filled has room for it and
     /// more. False, and nothing is written, if not.
     pub(crate) fn try_write(&self, data: &[u8]) -> Result<bool> {
-        let Some(mut state) = self.state.try_lock().filter(|_| self.is_open()) else {
+        let Some(state) = self.state.try_lock().filter(|_| self.is_open()) else {
             return Ok(false);
         };
-        match &state.failure {
-            Some(failure) => Err(failure.clone()),
-            None => Ok(state.packets.try_write(data)),
-        }
+        self.guard(state, |packets| Ok(packets.try_write(data)))
     }
 
     /// Writes what `input` puts into a packet; see [`PacketWriter::fill_with`]. `input`'s own error is the
@@ -177,10 +245,15 @@ impl Writer {
         &self,
         input: impl FnOnce(&mut [u8]) -> io::Result<usize>,
     ) -> Result<io::Result<usize>> {
-        self.run(Work::<&[u8]>::EndFullBlock)?;
-        let filled = self.guarded(|packets| Ok(packets.fill_with(input)))?;
-        self.run(Work::<&[u8]>::Send)?;
-        Ok(filled)
+        let turn = self.wait_for_turn();
+        let filled = (|| {
+            self.run_in_turn(Work::<&[u8]>::EndFullBlock)?;
+            let filled = self.guarded(|packets| Ok(packets.fill_with(input)))?;
+            self.run_in_turn(Work::<&[u8]>::Send)?;
+            Ok(filled)
+        })();
+        turn.end();
+        filled
     }
 
     /// Sends what is left and completes the file. A second call does nothing.
@@ -201,15 +274,18 @@ impl Writer {
         self.end(sent).await
     }
 
-    /// Completes the file, if all of it was sent.
+    /// Completes the file, if all of it was sent, or if there was no room for the rest.
     async fn end(&self, sent: Result<()>) -> Result<()> {
+        let completes = sent.as_ref().err().is_none_or(is_out_of_space);
+        let completed = if completes { self.complete().await } else { Ok(()) };
         let closed = match sent {
-            Ok(()) => {
-                let last = self.state.lock().packets.stream.block.clone();
-                let completed = self.file.complete(last).instrument(self.file.span.clone()).await;
-                completed.inspect_err(|error| trace::record_failure(&self.file.span, error))
+            Ok(()) => completed,
+            Err(error) => {
+                if let Err(failure) = completed {
+                    tracing::warn!("{} stays open: {failure}", self.file.src);
+                }
+                Err(error)
             }
-            Err(error) => Err(error),
         };
         self.abandon();
         if closed.is_err() && self.file.client.settings.recover_lease_on_close {
@@ -218,10 +294,19 @@ impl Writer {
         closed
     }
 
-    /// Gives the file up without completing it: its lease runs out by itself.
+    async fn complete(&self) -> Result<()> {
+        let last = self.state.lock().packets.stream.block.clone();
+        let completed = self.file.complete(last).instrument(self.file.span.clone()).await;
+        completed.inspect_err(|error| trace::record_failure(&self.file.span, error))
+    }
+
+    /// Gives the file up without completing it: its lease runs out by itself. Waits for nothing: a repair that has the
+    /// state ends at its next step, and the pipeline with the writer.
     pub(crate) fn abandon(&self) {
         self.is_open.store(false, Ordering::Release);
-        self.state.lock().packets.stream.pipeline = None;
+        if let Some(mut state) = self.state.try_lock() {
+            state.packets.stream.pipeline = None;
+        }
     }
 
     /// After a failure every call fails with the same error: what was acknowledged is unknown.
@@ -229,18 +314,46 @@ impl Writer {
         if !self.is_open() {
             return Err(Error::plain("stream is closed"));
         }
-        let mut state = self.state.lock();
+        self.guard(self.state.lock(), work)
+    }
+
+    fn guard<T>(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        work: impl FnOnce(&mut PacketWriter) -> Result<T>,
+    ) -> Result<T> {
         if let Some(failure) = &state.failure {
             return Err(failure.clone());
         }
-        let result = work(&mut state.packets);
+        if self.turns.is_broken() {
+            state.packets.stream.pipeline = None;
+            return Err(self.unfinished());
+        }
+        let mut step = Step { writer: self, state, has_ended: false };
+        let result = work(&mut step.state.packets);
+        step.has_ended = true;
         if let Err(error) = &result {
             trace::record_failure(&self.file.span, error);
-            state.failure = Some(error.clone());
-            state.packets.stream.pipeline = None;
+            step.state.fail(error.clone());
         }
         result
     }
+
+    /// How far the work came that was not ended is unknown.
+    fn unfinished(&self) -> Error {
+        Error::plain(format!(
+            "{}: an earlier call was not finished, because its thread panicked or its runtime was shut down; what it \
+             wrote is unknown, and the file cannot be completed: write it again",
+            self.file.src
+        ))
+    }
+}
+
+/// A file is completed without the bytes that its quota had no room for, as Hadoop's client does. The caller has the error,
+/// and no other writer has to wait for the lease.
+fn is_out_of_space(error: &Error) -> bool {
+    use JavaException::{DSQuotaExceeded, QuotaByStorageTypeExceeded};
+    matches!(error.remote_kind(), Some(DSQuotaExceeded | QuotaByStorageTypeExceeded))
 }
 
 impl Keepable for Writer {
@@ -248,8 +361,10 @@ impl Keepable for Writer {
         self.is_open.load(Ordering::Acquire)
     }
 
-    fn is_quiet(&self) -> bool {
-        self.state.try_lock().is_some_and(|state| state.packets.stream.is_quiet())
+    fn look(&self) -> Idle {
+        // Who has the state is at work, and sees for himself.
+        let state = self.state.try_lock().filter(|state| state.failure.is_none());
+        state.map_or(Idle::Well, |mut state| state.packets.stream.look())
     }
 
     fn heartbeat(&self) {
@@ -259,4 +374,20 @@ impl Keepable for Writer {
             state.packets.stream.heartbeat();
         }
     }
+
+    fn repair(self: Arc<Self>) {
+        let runtime = self.file.client.runtime.clone();
+        runtime.spawn(async move {
+            // The call that has the turn meets the failure itself.
+            let Some(turn) = self.turns.try_take() else { return };
+            if let Err(error) = self.continue_on_task(Work::Repair).await {
+                tracing::warn!("{}: the pipeline is lost: {error}", self.file.src);
+            }
+            turn.end();
+        });
+    }
 }
+
+#[cfg(test)]
+#[path = "file_test.rs"]
+mod tests;

@@ -3,11 +3,11 @@
 //! [`packet`]s, [`advance`] decides what comes next: [`stream`] sends packets down the pipeline
 //! and takes the acknowledgements, [`pipeline`] is one connection to the first DataNode,
 //! [`allocate`] gets a block and its pipeline, [`recovery`] continues when a DataNode fails,
-//! [`replace`] decides whether a failed one is replaced. [`call`] asks the NameNode.
+//! [`replace`] decides whether a failed one is replaced. [`call`] asks the NameNode. [`turns`] keeps a call and a repair apart.
 //!
 //! There is no thread behind a writer: the caller's own sends a packet and takes the
 //! acknowledgements that have arrived; a task has that done on a thread for blocking calls. A packet is kept until it is
-//! acknowledged.
+//! acknowledged. While no call is made, [`lease`](crate::lease) reads what the DataNodes say and has the pipeline repaired.
 
 mod advance;
 mod allocate;
@@ -22,6 +22,7 @@ mod recovery;
 mod replace;
 mod set_up;
 mod stream;
+mod turns;
 
 pub(crate) use file::Writer;
 pub(crate) use packet_writer::Work;

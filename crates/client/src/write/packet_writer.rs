@@ -26,6 +26,8 @@ pub(crate) enum Work<D> {
     EndFullBlock,
     /// Sending what is queued.
     Send,
+    /// Setting the pipeline up again after a failure that was found while no call was made.
+    Repair,
 }
 
 /// How far a flush is.
@@ -124,6 +126,7 @@ impl PacketWriter {
                 self.stream.advance(Until::Sent)
             }
             Work::Send => self.stream.advance(Until::Sent),
+            Work::Repair => self.stream.repair(),
         }
     }
 

@@ -5,13 +5,15 @@ use super::call::Need;
 use super::pipeline;
 use super::replace::{Loss, wants_replacement};
 use super::set_up::{Rebuild, RebuildStep as Step, Replacement, SetUp};
-use super::stream::{Stage, Stream};
+use super::stream::{Failed, Restart, Stage, Stream};
 use crate::error::{Error, Result};
-use crate::types::{LocatedBlock, Replica};
+use crate::types::{DatanodeInfo, LocatedBlock, Replica};
 use std::time::Duration;
 use zerohop_proto::hdfs::op_write_block_proto::BlockConstructionStage;
 use zerohop_system::clock;
+use zerohop_transport::net;
 use zerohop_wire::ExtendedBlock;
+use zerohop_wire::transfer::block_write::Until;
 use zerohop_wire::transfer::pipeline_fault::PipelineFault;
 
 /// Wait before a DataNode that restarts is tried again.
@@ -20,12 +22,23 @@ const RESTART_LOOK_INTERVAL: Duration = Duration::from_secs(4);
 const REPLACEMENTS_MAX: usize = 3;
 
 impl Stream {
+    /// Sets a pipeline up again that was found to have failed while no call was made, and sends what was not acknowledged.
+    pub(super) fn repair(&mut self) -> Result<Option<Need>> {
+        if let Some(fault) = self.fault.take() {
+            self.begin_recovery(fault)?;
+        }
+        self.advance(Until::Sent)
+    }
+
     /// Begins to set the pipeline up again; packets not acknowledged are unsent again.
     pub(super) fn begin_recovery(&mut self, fault: PipelineFault) -> Result<()> {
         self.pipeline = None;
         self.fault = None;
         self.packets.recover();
-        if !matches!(fault, PipelineFault::Restarting { .. }) {
+        if self.packets.is_all_acknowledged() {
+            // The limit is for a packet that no pipeline can take. An idle writer outlives any number of DataNodes.
+            self.recoveries = 0;
+        } else if !matches!(fault, PipelineFault::Restarting { .. }) {
             self.recoveries += 1;
             let limit = self.file.client.settings.recovery_retries;
             if self.recoveries > limit {
@@ -80,7 +93,7 @@ impl Stream {
                 }
             }
             Step::Updated(new) => {
-                self.take_answer()?;
+                self.take_done()?;
                 self.block = Some(new);
                 self.end_rebuild();
                 return Ok(None);
@@ -106,16 +119,18 @@ impl Stream {
     /// Takes the failed DataNode out, or waits for one that restarts.
     fn drop_failed(&mut self, fault: PipelineFault) -> Result<Option<Need>> {
         let index = fault.index();
-        let waits = match &fault {
-            PipelineFault::Restarting { .. } => self.is_worth_waiting(index),
-            PipelineFault::Failed { .. } => {
-                self.restart_deadline.is_some_and(|deadline| clock::now() < deadline)
+        let restarts = matches!(fault, PipelineFault::Restarting { .. });
+        let waits = match &self.restart {
+            None => restarts && self.is_worth_waiting(index),
+            // Another one that fails in the meantime is taken out.
+            Some(restart) => {
+                let is_it = self.nodes.get(index).is_some_and(|bad| bad.node == restart.node);
+                (is_it || self.nodes.len() == 1) && clock::now() < restart.deadline
             }
         };
-        if waits {
-            return Ok(Some(self.wait_for_restart()));
+        if waits && let Some(restarting) = self.nodes.get(index) {
+            return Ok(Some(self.wait_for_restart(restarting.node.clone())));
         }
-        self.restart_deadline = None;
         let nodes = names(&self.nodes);
         if self.nodes.len() <= 1 || index >= self.nodes.len() {
             return Err(Error::plain(format!("All datanodes [{nodes}] are bad. Aborting...")));
@@ -125,23 +140,20 @@ impl Stream {
             "Error Recovery for {} in pipeline [{nodes}]: datanode {index}({bad}) is bad: {fault}",
             self.block.as_ref().map(ToString::to_string).unwrap_or_default()
         );
-        self.failed.push(bad.node);
+        self.restart.take_if(|restart| restart.node == bad.node);
+        self.failed.push(Failed { node: bad.node, restarts });
         Ok(None)
     }
 
     /// A restart is waited for where this machine's own DataNode or the only one restarts.
     fn is_worth_waiting(&self, index: usize) -> bool {
-        let is_local = || {
-            let client = &self.file.client;
-            let addr = self.nodes.get(index).and_then(|r| client.transfer_addr(&r.node).ok());
-            addr.is_some_and(|addr| addr.ip().is_loopback())
-        };
-        self.nodes.len() == 1 || is_local()
+        let ip = self.nodes.get(index).and_then(|replica| replica.node.ip().parse().ok());
+        self.nodes.len() == 1 || ip.is_some_and(net::is_own_address)
     }
 
-    fn wait_for_restart(&mut self) -> Need {
+    fn wait_for_restart(&mut self, node: DatanodeInfo) -> Need {
         let timeout = self.file.client.settings.restart_timeout;
-        self.restart_deadline.get_or_insert_with(|| clock::now() + timeout);
+        self.restart.get_or_insert_with(|| Restart { node, deadline: clock::now() + timeout });
         Need::Wait(RESTART_LOOK_INTERVAL.min(timeout))
     }
 
@@ -155,13 +167,11 @@ impl Stream {
             is_append: self.is_append,
             is_flushed: self.is_flushed,
         };
-        // All data is where it belongs when only the block's end is missing: the NameNode has what
-        // is left copied.
-        let is_ending = self.stage == Stage::Close;
-        if is_ending || !wants_replacement(self.file.client.settings.replace_policy, &loss) {
+        if !wants_replacement(self.file.client.settings.replace_policy, &loss) {
             return Ok((Step::Stamp, None));
         }
-        let (nodes, exclude) = (self.nodes.clone(), self.failed.clone());
+        let exclude = self.failed.iter().map(|failed| failed.node.clone()).collect();
+        let nodes = self.nodes.clone();
         Ok(ask_for(block, Replacement { nodes, exclude, tried: 0 }))
     }
 
@@ -178,13 +188,20 @@ impl Stream {
             }
             Ok(Some(error)) | Err(error) => error,
         };
-        if !self.file.client.settings.replace_best_effort {
+        // Only the block's end is missing. The file is worth more closed than open: all of its bytes are where they are said to
+        // be, and the NameNode has the replicas that are left copied.
+        let is_ending = self.stage == Stage::Close;
+        if !is_ending && !self.file.client.settings.replace_best_effort {
             return Err(error);
         }
+        let why = match is_ending {
+            true => "all data of the block is acknowledged",
+            false => {
+                "dfs.client.block.write.replace-datanode-on-failure.best-effort is set to true"
+            }
+        };
         tracing::warn!(
-            "Failed to replace datanode. Continue with the remaining datanodes since \
-             dfs.client.block.write.replace-datanode-on-failure.best-effort is set to \
-             true: {error}"
+            "Failed to replace datanode. Continue with the remaining datanodes since {why}: {error}"
         );
         Ok((Step::Stamp, None))
     }

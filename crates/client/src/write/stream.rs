@@ -8,6 +8,7 @@ use super::packet_buffers::PacketBuffers;
 use super::pipeline::Pipeline;
 use super::set_up::SetUp;
 use crate::error::{Error, Result};
+use crate::lease::Idle;
 use crate::types::{DatanodeInfo, FileStatus, LocatedBlock, Replica};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -34,6 +35,19 @@ pub(super) enum Stage {
     Close,
 }
 
+/// A DataNode that failed in a pipeline. It is not asked for again.
+pub(super) struct Failed {
+    pub(super) node: DatanodeInfo,
+    /// It said that it was about to restart: the next pipeline that stands shows that it may have done so.
+    pub(super) restarts: bool,
+}
+
+/// A DataNode of the pipeline that is about to restart and is waited for.
+pub(super) struct Restart {
+    pub(super) node: DatanodeInfo,
+    pub(super) deadline: Instant,
+}
+
 /// A DataNode that a writer asks the NameNode not to choose, with its failure.
 pub(super) struct Excluded {
     pub(super) since: Instant,
@@ -58,17 +72,19 @@ pub(super) struct Stream {
     pub(super) pipeline: Option<Pipeline>,
     pub(super) packets: BlockWrite<Packet>,
     pub(super) buffers: PacketBuffers,
+    /// The file's last block was continued; that holds for later blocks, too, as with Hadoop's client.
     pub(super) is_append: bool,
+    /// Data was made visible to readers, in this block or an earlier one.
     pub(super) is_flushed: bool,
     /// The NameNode's list of blocks is to be made durable at the next flush.
     pub(super) persist_blocks: bool,
     /// DataNodes that failed in the pipeline of this block.
-    pub(super) failed: Vec<DatanodeInfo>,
+    pub(super) failed: Vec<Failed>,
     /// DataNodes that could not be connected to.
     pub(super) excluded: Vec<Excluded>,
-    pub(super) restart_deadline: Option<Instant>,
+    pub(super) restart: Option<Restart>,
     pub(super) recoveries: u32,
-    /// The failure that a heartbeat found between two writes: the next step recovers from it.
+    /// The failure that was found between two calls: the next step, or a repair, recovers from it.
     pub(super) fault: Option<PipelineFault>,
 }
 
@@ -100,7 +116,7 @@ impl Stream {
             persist_blocks: false,
             failed: Vec::new(),
             excluded: Vec::new(),
-            restart_deadline: None,
+            restart: None,
             recoveries: 0,
             fault: None,
         }
@@ -127,9 +143,15 @@ impl Stream {
         self.answer = Some(answer);
     }
 
-    /// Takes an answer without content: only whether the call failed.
+    /// Takes an answer without content, if something was asked: only whether the call failed.
     pub(super) fn take_answer(&mut self) -> Result<()> {
         self.answer.take().transpose().map(|_| ())
+    }
+
+    /// The same where something was asked.
+    pub(super) fn take_done(&mut self) -> Result<()> {
+        let answer = self.answer.take();
+        answer.unwrap_or_else(|| Err(Error::plain("the NameNode was not asked"))).map(|_| ())
     }
 
     /// Takes the answer, which is a block.
@@ -163,8 +185,7 @@ impl Stream {
         self.nodes.clear();
         self.failed.clear();
         self.stage = Stage::Create;
-        self.is_append = false;
-        self.restart_deadline = None;
+        self.restart = None;
     }
 
     fn take_ready_acks(&mut self) -> std::result::Result<(), PipelineFault> {
@@ -230,8 +251,23 @@ impl Stream {
         self.fault.is_none() && self.pipeline.as_ref().is_some_and(Pipeline::is_quiet)
     }
 
+    /// What the DataNodes have said while no call was made. They report a failure only once, so that it is kept.
+    pub(super) fn look(&mut self) -> Idle {
+        if self.fault.is_none()
+            && let Err(fault) = self.take_ready_acks()
+        {
+            tracing::debug!("{} is idle: {fault:?}", self.file.src);
+            self.fault = Some(fault);
+        }
+        match (&self.fault, self.is_quiet()) {
+            (Some(_), _) => Idle::Broken,
+            (None, true) => Idle::Quiet,
+            (None, false) => Idle::Well,
+        }
+    }
+
     /// Sends a heartbeat, and takes the acknowledgements that have arrived. A failure is kept for the
-    /// next packet, because the DataNodes report it only once.
+    /// next packet or a repair, because the DataNodes report it only once.
     pub(super) fn heartbeat(&mut self) {
         let Some(pipeline) = &mut self.pipeline else { return };
         let beaten = match pipeline.heartbeat() {

@@ -4,7 +4,7 @@
 use super::local::unpace_before_connect;
 use socket2::{Domain, Protocol, Socket, TcpKeepalive, Type};
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs, UdpSocket};
 use std::time::Duration;
 
 /// How a data connection is set up.
@@ -53,4 +53,9 @@ pub fn resolve(host: &str, port: u16) -> io::Result<SocketAddr> {
         .to_socket_addrs()?
         .next()
         .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("{host} has no address")))
+}
+
+/// Whether an address is one of this machine's: only those can be bound.
+pub fn is_own_address(address: IpAddr) -> bool {
+    UdpSocket::bind((address, 0)).is_ok()
 }

@@ -9,7 +9,7 @@ mod local;
 mod low_water;
 mod pool;
 
-pub use connect::{ConnectOptions, resolve};
+pub use connect::{ConnectOptions, is_own_address, resolve};
 pub use data_stream::DataStream;
 #[cfg(target_os = "linux")]
 pub use linux::SendFileError;

@@ -41,14 +41,25 @@ impl<K: Eq + Hash + Clone> Pool<K> {
             return;
         }
         let mut idle = self.idle.lock();
-        idle.retain(|_, streams| {
-            streams.retain(|(since, _)| clock::since(*since) < self.expiry);
-            !streams.is_empty()
-        });
+        self.retain_fresh(&mut idle);
         if idle.values().map(VecDeque::len).sum::<usize>() >= self.capacity {
             drop_oldest(&mut idle);
         }
         idle.entry(peer).or_default().push_back((clock::now(), stream));
+    }
+
+    /// Closes what is too old. Whether anything is kept then.
+    pub fn expire(&self) -> bool {
+        let mut idle = self.idle.lock();
+        self.retain_fresh(&mut idle);
+        !idle.is_empty()
+    }
+
+    fn retain_fresh(&self, idle: &mut HashMap<K, VecDeque<(Instant, DataStream)>>) {
+        idle.retain(|_, streams| {
+            streams.retain(|(since, _)| clock::since(*since) < self.expiry);
+            !streams.is_empty()
+        });
     }
 
     /// Closes what is kept.

@@ -240,6 +240,11 @@ impl<P: BlockPacket> BlockWrite<P> {
         self.slow.clear();
     }
 
+    /// Whether every DataNode has all packets.
+    pub fn is_all_acknowledged(&self) -> bool {
+        self.sent.is_empty() && self.unsent.is_empty()
+    }
+
     /// Bytes of the block that every DataNode has.
     pub fn acked_len(&self) -> u64 {
         self.acked_len

@@ -124,10 +124,9 @@ fn all_replicas(cluster: &mut Cluster, fs: &FileSystem) -> Outcome {
     }
 }
 
-fn all(datanodes: Kind) {
-    let name = format!("rot-{datanodes:?}").to_lowercase();
-    let spec =
-        Spec { name: &name, namenode: Kind::Ours, datanodes, count: 4, settings: Vec::new() };
+fn all(namenode: Kind, datanodes: Kind) {
+    let name = format!("rot-{namenode:?}-{datanodes:?}").to_lowercase();
+    let spec = Spec { name: &name, namenode, datanodes, count: 4, settings: Vec::new() };
     over(Cluster::start(&spec), |cluster| {
         let fs = client(&cluster.conf(), &[("dfs.client.retry.window.base", "100")])?;
         for how in HARMS {
@@ -148,12 +147,17 @@ fn all(datanodes: Kind) {
 
 #[test]
 fn rot_on_our_datanodes() {
-    all(Kind::Ours);
+    all(Kind::Ours, Kind::Ours);
 }
 
 #[test]
 fn rot_on_apache_datanodes() {
-    all(Kind::Apache);
+    all(Kind::Ours, Kind::Apache);
+}
+
+#[test]
+fn rot_on_apache_s_servers() {
+    all(Kind::Apache, Kind::Apache);
 }
 
 /// Apache's fsck reads our NameNode's page.

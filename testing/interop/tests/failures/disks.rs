@@ -17,8 +17,12 @@ use zerohop_interop::{Kind, Outcome, tools, wait};
 const BLOCK: u64 = 8 << 20;
 
 fn cluster(name: &str, count: usize) -> Outcome<Cluster> {
+    cluster_of(name, Kind::Ours, count)
+}
+
+fn cluster_of(name: &str, servers: Kind, count: usize) -> Outcome<Cluster> {
     let settings = Vec::new();
-    Cluster::start(&Spec { name, namenode: Kind::Ours, datanodes: Kind::Ours, count, settings })
+    Cluster::start(&Spec { name, namenode: servers, datanodes: servers, count, settings })
 }
 
 fn volumes(cluster: &Cluster, i: usize) -> Vec<PathBuf> {
@@ -37,17 +41,16 @@ fn fill(disks: &SmallDisks, volumes: &[PathBuf]) -> Outcome<Vec<PathBuf>> {
 
 /// A DataNode whose disks become full in the middle of a block drops out of the pipeline; alone it
 /// fails the writer with a clear error. It lives on, and takes blocks again when there is room.
-#[test]
-fn a_full_disk_in_the_middle_of_a_block() {
-    over(cluster("full-disk", 3), |cluster| {
+fn full_disk(servers: Kind) {
+    let name = format!("full-disk-{servers:?}").to_lowercase();
+    over(cluster_of(&name, servers, 3), |cluster| {
         let volumes = volumes(cluster, 1);
         cluster.stop_datanode(1)?;
         let sized: Vec<_> = volumes.iter().map(|v| (v.as_path(), "20m")).collect();
         let Some(disks) = SmallDisks::mount(&sized, &cluster.site.log("disks"))? else {
             return Ok(());
         };
-        let command = disks.zerohop(&cluster.site.datanode_conf(1), &["datanode"])?;
-        let mut small = Process::daemon("DataNode 1", command, &cluster.site.log("dn1"))?;
+        cluster.start_datanode_as(1, |command| Ok(disks.inside(&command)))?;
         let fs = client(&cluster.conf(), &[])?;
         wait::until("three DataNodes", SETTLE, || {
             put(&fs, "/three", 1, 1000, shape(3, BLOCK))?;
@@ -59,7 +62,7 @@ fn a_full_disk_in_the_middle_of_a_block() {
         let fillers = fill(&disks, &volumes)?;
         write(&mut writer, 2, 6 << 20).and_then(|()| writer.close()).at("on a full disk")?;
         check(&fs, "/full", 2, 7 << 20)?;
-        small.alive()?;
+        cluster.check_alive()?;
         for filler in &fillers {
             disk::remove_file(disks.path(filler)).at("making room")?;
         }
@@ -82,7 +85,7 @@ fn a_full_disk_in_the_middle_of_a_block() {
         if !disk::read_to_string(&log).unwrap_or_default().contains("No space left") {
             return Err(format!("the log does not say why\n{}", tail(&log, 20)));
         }
-        small.alive()?;
+        cluster.check_alive()?;
         for filler in &fillers {
             disk::remove_file(disks.path(filler)).at("making room")?;
         }
@@ -104,6 +107,16 @@ fn a_full_disk_in_the_middle_of_a_block() {
         .map_err(|e| format!("{e}: {last}"))?;
         check(&fs, "/again", 4, 1 << 20)
     });
+}
+
+#[test]
+fn a_full_disk_in_the_middle_of_a_block() {
+    full_disk(Kind::Ours);
+}
+
+#[test]
+fn a_full_disk_in_the_middle_of_a_block_on_apache_s_servers() {
+    full_disk(Kind::Apache);
 }
 
 /// A user whose file finds no room is told so: Hadoop's sentence, then how much there is and a block
@@ -162,10 +175,9 @@ fn put_says_how_much_room_there_is() {
 
 /// All DataNodes and the writer die with replicas open; what was flushed is there after the lease was
 /// recovered, on every DataNode.
-fn killed_with_open_replicas(datanodes: Kind) {
-    let name = format!("open-replicas-{datanodes:?}").to_lowercase();
-    let spec =
-        Spec { name: &name, namenode: Kind::Ours, datanodes, count: 3, settings: Vec::new() };
+fn killed_with_open_replicas(namenode: Kind, datanodes: Kind) {
+    let name = format!("open-replicas-{namenode:?}-{datanodes:?}").to_lowercase();
+    let spec = Spec { name: &name, namenode, datanodes, count: 3, settings: Vec::new() };
     over(Cluster::start(&spec), |cluster| {
         let mut writer = cluster.client(Kind::Ours)?;
         let block = BLOCK.to_string();
@@ -196,12 +208,17 @@ fn killed_with_open_replicas(datanodes: Kind) {
 
 #[test]
 fn our_datanodes_killed_with_open_replicas() {
-    killed_with_open_replicas(Kind::Ours);
+    killed_with_open_replicas(Kind::Ours, Kind::Ours);
 }
 
 #[test]
 fn apache_datanodes_killed_with_open_replicas() {
-    killed_with_open_replicas(Kind::Apache);
+    killed_with_open_replicas(Kind::Ours, Kind::Apache);
+}
+
+#[test]
+fn datanodes_of_apache_s_servers_killed_with_open_replicas() {
+    killed_with_open_replicas(Kind::Apache, Kind::Apache);
 }
 
 /// A start that must fail with one line that has these words in it.

@@ -3,11 +3,13 @@
 
 mod audit;
 mod balance;
+mod closing;
 mod corruption;
 mod decommission;
 mod disks;
 mod failover;
 mod fsck;
+mod idle;
 mod jmx;
 mod metrics;
 mod mishaps;
@@ -23,6 +25,7 @@ mod slow_disk;
 mod slow_operations;
 mod ten;
 mod trash;
+mod under_load;
 mod unreadable;
 mod upkeep;
 mod writers;

@@ -12,10 +12,10 @@ use zerohop_interop::{Kind, Outcome, site, wait};
 
 const BLOCK: u64 = 64 << 20;
 
-fn cluster(name: &str, datanodes: Kind, count: usize) -> Outcome<Cluster> {
-    let name = format!("{name}-{datanodes:?}").to_lowercase();
+fn cluster(name: &str, namenode: Kind, datanodes: Kind, count: usize) -> Outcome<Cluster> {
+    let name = format!("{name}-{namenode:?}-{datanodes:?}").to_lowercase();
     let settings = Vec::new();
-    Cluster::start(&Spec { name: &name, namenode: Kind::Ours, datanodes, count, settings })
+    Cluster::start(&Spec { name: &name, namenode, datanodes, count, settings })
 }
 
 /// The dead node comes back and must throw its stale replica away.
@@ -143,8 +143,8 @@ fn none_left(cluster: &mut Cluster) -> Outcome {
     back_again(cluster, 3)
 }
 
-fn all(datanodes: Kind) {
-    over(cluster("pipeline", datanodes, 4), |cluster| {
+fn all(namenode: Kind, datanodes: Kind) {
+    over(cluster("pipeline", namenode, datanodes, 4), |cluster| {
         let fs = client(&cluster.conf(), &[])?;
         for place in [0, 2] {
             replaced_after_flush(cluster, &fs, place)?;
@@ -160,20 +160,25 @@ fn all(datanodes: Kind) {
 
 #[test]
 fn our_datanodes_are_replaced() {
-    all(Kind::Ours);
+    all(Kind::Ours, Kind::Ours);
 }
 
 #[test]
 fn apache_datanodes_are_replaced() {
-    all(Kind::Apache);
+    all(Kind::Ours, Kind::Apache);
+}
+
+#[test]
+fn datanodes_are_replaced_on_apache_s_servers() {
+    all(Kind::Apache, Kind::Apache);
 }
 
 /// A writer that is idle for several time-outs of the DataNodes goes on in the same pipeline: no new
 /// generation stamp was needed.
-fn idle(datanodes: Kind) {
+fn idle(namenode: Kind, datanodes: Kind) {
     let settings = site::settings(&[("dfs.client.socket-timeout", "6000")]);
-    let name = format!("idle-{datanodes:?}").to_lowercase();
-    let spec = Spec { name: &name, namenode: Kind::Ours, datanodes, count: 2, settings };
+    let name = format!("idle-{namenode:?}-{datanodes:?}").to_lowercase();
+    let spec = Spec { name: &name, namenode, datanodes, count: 2, settings };
     over(Cluster::start(&spec), |cluster| {
         let fs = client(&cluster.conf(), &[])?;
         let mut writer = fs.create("/idle", shape(2, BLOCK)).at("create")?;
@@ -195,10 +200,15 @@ fn idle(datanodes: Kind) {
 
 #[test]
 fn an_idle_writer_keeps_our_pipeline() {
-    idle(Kind::Ours);
+    idle(Kind::Ours, Kind::Ours);
 }
 
 #[test]
 fn an_idle_writer_keeps_apache_pipeline() {
-    idle(Kind::Apache);
+    idle(Kind::Ours, Kind::Apache);
+}
+
+#[test]
+fn an_idle_writer_keeps_its_pipeline_on_apache_s_servers() {
+    idle(Kind::Apache, Kind::Apache);
 }

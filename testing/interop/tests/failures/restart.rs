@@ -89,14 +89,14 @@ fn restart_under(cluster: &mut Cluster, writers: &mut [Writer], i: usize, apache
     cluster.wait_serving()
 }
 
-fn restarts(datanodes: Kind) {
-    let name = format!("restart-{datanodes:?}").to_lowercase();
+fn restarts(namenode: Kind, datanodes: Kind) {
+    let name = format!("restart-{namenode:?}-{datanodes:?}").to_lowercase();
     // Two in all: whoever takes one out of its pipeline finds none instead.
     let settings = site::settings(&[
         ("dfs.client.datanode-restart.timeout", "120"),
         ("dfs.datanode.restart.replica.expiration", "150"),
     ]);
-    let spec = Spec { name: &name, namenode: Kind::Ours, datanodes, count: 2, settings };
+    let spec = Spec { name: &name, namenode, datanodes, count: 2, settings };
     over(Cluster::start(&spec), |cluster| {
         let mut writers = vec![
             Writer::new(cluster, Kind::Apache, "/java", "1", 2)?,
@@ -125,10 +125,15 @@ fn restarts(datanodes: Kind) {
 
 #[test]
 fn writers_wait_for_our_datanodes() {
-    restarts(Kind::Ours);
+    restarts(Kind::Ours, Kind::Ours);
 }
 
 #[test]
 fn writers_wait_for_apache_s_datanodes() {
-    restarts(Kind::Apache);
+    restarts(Kind::Ours, Kind::Apache);
+}
+
+#[test]
+fn writers_wait_for_datanodes_on_apache_s_servers() {
+    restarts(Kind::Apache, Kind::Apache);
 }

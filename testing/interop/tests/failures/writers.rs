@@ -54,10 +54,9 @@ fn take_over(cluster: &mut Cluster, kind: Kind, request: &[&str]) -> Outcome<Dur
     Ok(since.elapsed())
 }
 
-fn all(datanodes: Kind) {
-    let name = format!("writers-{datanodes:?}").to_lowercase();
-    let spec =
-        Spec { name: &name, namenode: Kind::Ours, datanodes, count: 3, settings: Vec::new() };
+fn all(namenode: Kind, datanodes: Kind) {
+    let name = format!("writers-{namenode:?}-{datanodes:?}").to_lowercase();
+    let spec = Spec { name: &name, namenode, datanodes, count: 3, settings: Vec::new() };
     over(Cluster::start(&spec), |cluster| {
         // The soft limit is a minute: these wait while the others are looked at.
         let begun = Instant::now();
@@ -90,10 +89,15 @@ fn all(datanodes: Kind) {
 
 #[test]
 fn files_of_dead_writers_on_our_datanodes() {
-    all(Kind::Ours);
+    all(Kind::Ours, Kind::Ours);
 }
 
 #[test]
 fn files_of_dead_writers_on_apache_datanodes() {
-    all(Kind::Apache);
+    all(Kind::Ours, Kind::Apache);
+}
+
+#[test]
+fn files_of_dead_writers_on_apache_s_servers() {
+    all(Kind::Apache, Kind::Apache);
 }

@@ -6,12 +6,12 @@ use std::io::{ErrorKind, Write};
 use std::time::Duration;
 
 use zerohop_client::AppendOptions;
-use zerohop_interop::harm::{Explain, put, shape, wait_nodes};
+use zerohop_interop::harm::{Explain, over, put, shape, wait_nodes};
 use zerohop_interop::http::{Answer, Connection};
-use zerohop_interop::{Outcome, content, wait};
+use zerohop_interop::{Kind, Outcome, content, wait};
 
 use crate::fault_cluster::{BLOCK, LIMIT, OCTETS, is, is_beginning, send, with_shared};
-use crate::gateway::gateway;
+use crate::gateway::{cluster, gateway};
 
 #[test]
 fn two_gateways_append_to_one_path_in_turns() {
@@ -56,6 +56,36 @@ fn two_gateways_append_to_one_path_in_turns() {
             false => Err(format!("{read:?}")),
         }
     });
+}
+
+/// The stream was lost with its only DataNode between two appends, and the second one was refused for that. Hadoop's HttpFS
+/// opens the file again for each append.
+#[test]
+fn an_append_outlives_the_restart_of_a_datanode_before_it() {
+    for kind in [Kind::Ours, Kind::Apache] {
+        let name = format!("rest-idle-{kind:?}").to_lowercase();
+        over(cluster(&name, kind), |cluster| {
+            let gateway = gateway(cluster, &["zerohop.gateway.append.idle.ms=600000"])?;
+            let target = "/webhdfs/v1/log?op=APPEND&createflag=CREATE&data=true&user.name=root";
+            let append = |line: &str| {
+                let answer = gateway.ask("POST", target, &[OCTETS], line.as_bytes())?;
+                is(&answer, 200).map_err(|error| format!("{line}: {error}\n{}", gateway.log()))
+            };
+            append("before\n")?;
+            cluster.kill_datanode(0);
+            cluster.start_datanode(0)?;
+            cluster.wait_serving()?;
+            wait::until("the gateway has noticed", LIMIT, || {
+                Ok(gateway.log().contains("/log: the pipeline is lost"))
+            })?;
+            append("after\n")?;
+            let read = gateway.ask("GET", "/webhdfs/v1/log?op=OPEN&user.name=root", &[], b"")?;
+            match read.text() == "before\nafter\n" {
+                true => Ok(()),
+                false => Err(format!("{:?}", read.text())),
+            }
+        });
+    }
 }
 
 /// A stream in use was never closed, and nobody looked whether its path still named its file: what was appended went into a file

@@ -5,37 +5,12 @@ use crate::ranges::is_right;
 use std::time::{Duration, Instant};
 use zerohop_interop::Outcome;
 use zerohop_interop::cluster::Cluster;
-use zerohop_interop::harm::{Explain, client, put, shape, wait_same};
+use zerohop_interop::harm::{Explain, Frozen, client, put, shape, wait_same};
 
 /// A third of the time after which a DataNode that is silent has failed (`dfs.client.socket-timeout`).
 const LIMIT: Duration = Duration::from_secs(20);
 /// The NameNode names the frozen DataNode first in half of its answers, for each block anew.
 const OPENS_MAX: u32 = 50;
-
-/// The processes of a DataNode, stopped as long as this lives.
-struct Frozen(u32);
-
-impl Frozen {
-    fn new(process: u32) -> Outcome<Self> {
-        let frozen = Self(process);
-        frozen.signal(libc::SIGSTOP)?;
-        Ok(frozen)
-    }
-
-    fn signal(&self, signal: i32) -> Outcome {
-        // SAFETY: kill takes no pointers; the process group is that of a child of ours that nobody else waits for.
-        match unsafe { libc::kill(-(self.0 as i32), signal) } {
-            0 => Ok(()),
-            _ => Err(format!("kill: {}", std::io::Error::last_os_error())),
-        }
-    }
-}
-
-impl Drop for Frozen {
-    fn drop(&mut self) {
-        let _ = self.signal(libc::SIGCONT);
-    }
-}
 
 pub fn a_frozen_datanode(cluster: &Cluster) -> Outcome {
     let settings = [
