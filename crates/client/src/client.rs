@@ -52,7 +52,7 @@ pub(crate) struct Client {
     pub(crate) name: String,
     /// Data connections that wait for their next request.
     pub(crate) pool: Pool<Peer>,
-    /// A task closes those for which none has come in time.
+    /// Set while a task closes the connections in `pool` that expire.
     is_expiring: AtomicBool,
     pub(crate) local: LocalReads,
     pub(crate) read_totals: Totals,
@@ -140,8 +140,8 @@ impl Client {
         self.runtime.spawn_blocking(work).await.map_err(Error::of_thread)?
     }
 
-    /// Keeps a data connection for its next request. It is closed when none has come for a while, even if no call is made
-    /// then: the DataNode closes its end.
+    /// Keeps a data connection for its next request. A task in the background closes it when it expires, because the DataNode
+    /// closes its end and an idle client makes no further call.
     pub(crate) fn keep_connection(self: &Arc<Self>, peer: Peer, stream: DataStream) {
         self.pool.put(peer, stream);
         if self.is_expiring.swap(true, Ordering::AcqRel) {
@@ -201,8 +201,7 @@ mod tests {
     use std::io::Read;
     use std::net::{TcpListener, TcpStream};
 
-    /// It was closed at the client's next call: until then it held a descriptor, and a connection that its DataNode had
-    /// closed long ago.
+    /// An expired connection used to stay open until the client's next call.
     #[test]
     fn a_connection_that_no_request_comes_for_is_closed_without_a_call() {
         let mut conf = Conf::new();

@@ -13,14 +13,14 @@ const RENEW_AFTER: Duration = Duration::from_secs(30);
 /// Time between two checks of the open writers.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How a file is whose program makes no call.
+/// State of an open file between two calls of its program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Idle {
-    /// There is nothing to do; or a call was made.
+    /// Nothing to do, or a call is under way.
     Well,
-    /// Nothing was sent down its pipeline for a while.
+    /// A heartbeat is due.
     Quiet,
-    /// Its pipeline has failed.
+    /// The pipeline has failed.
     Broken,
 }
 
@@ -28,12 +28,12 @@ pub(crate) enum Idle {
 pub(crate) trait Keepable: Send + Sync {
     /// Whether its lease is still needed.
     fn is_open(&self) -> bool;
-    /// Takes what its DataNodes have said. Waits for nothing.
+    /// Reads the answers of its DataNodes that have arrived, without waiting.
     fn look(&self) -> Idle;
     /// Sends a heartbeat down its pipeline. Blocks the thread.
     fn heartbeat(&self);
-    /// Begins to set its pipeline up again. Hadoop's client has a thread for that, and takes the other DataNodes before they
-    /// fail, too.
+    /// Starts the recovery of its pipeline in the background, as Hadoop's client does in a thread of its own: a writer that waits
+    /// for its next call may lose the other DataNodes, too.
     fn repair(self: Arc<Self>);
 }
 

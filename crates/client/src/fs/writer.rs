@@ -90,8 +90,8 @@ impl FileWriter {
         self.pos
     }
 
-    /// Why every further call fails, if that is known already. A file that is idle may lose its DataNodes; what was flushed is
-    /// there once its lease is recovered.
+    /// Returns the error of every further call, if this writer is known to have failed. An idle writer may lose its DataNodes;
+    /// flushed bytes can be read after the lease is recovered.
     pub fn failure(&self) -> Option<Error> {
         self.inner.failure()
     }

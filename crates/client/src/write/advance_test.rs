@@ -52,7 +52,7 @@ pub(in crate::write) fn stream() -> (Stream, TcpStream) {
     (stream, listener.accept().unwrap().0)
 }
 
-/// The DataNodes that are not asked for again.
+/// The uuids of the DataNodes in `Stream::failed`.
 fn failed(stream: &Stream) -> Vec<&str> {
     stream.failed.iter().map(|failed| failed.node.uuid()).collect()
 }
@@ -279,7 +279,7 @@ fn what_is_acknowledged_in_front_of_a_failure_counts() {
     assert_eq!(failed(&stream), ["uuid-2"]);
 }
 
-/// The writer replaced none of them because only the end of the block was missing: the file was closed with one replica.
+/// Close used to complete a file with one replica of three.
 #[test]
 fn datanodes_that_are_lost_at_the_end_of_a_block_are_replaced_if_there_are_others() {
     let (mut stream, datanode) = stream();
@@ -300,7 +300,7 @@ fn datanodes_that_are_lost_at_the_end_of_a_block_are_replaced_if_there_are_other
     assert!(matches!(need, Some(Need::Stamp(_))), "{need:?}");
 }
 
-/// They were forgotten at the end of each block: a pipeline of a later one lost DataNodes and got no other ones.
+/// The end of a block used to clear both flags, so that the pipelines of later blocks got no replacements.
 #[test]
 fn a_flush_and_an_append_count_for_later_blocks() {
     let (mut stream, _datanode) = stream();
@@ -323,7 +323,7 @@ fn restarting_at(ip: &str) -> DatanodeInfo {
     DatanodeInfoProto { id, ..DatanodeInfoProto::default() }.into()
 }
 
-/// Only one at a loopback address was waited for, though DataNodes are known by others.
+/// The writer used to wait only for a DataNode at a loopback address.
 #[test]
 fn a_restart_of_this_machine_s_datanode_is_waited_for_at_any_of_its_addresses() {
     // 0.0.0.0 is an address of every machine, and no loopback one.
@@ -338,7 +338,7 @@ fn a_restart_of_this_machine_s_datanode_is_waited_for_at_any_of_its_addresses() 
     }
 }
 
-/// A DataNode that failed was tried again until the other one had restarted, or the time for that was over.
+/// While a restart was waited for, failures of other DataNodes used to be ignored.
 #[test]
 fn a_datanode_that_fails_while_another_one_restarts_is_taken_out() {
     let (mut stream, _datanode) = stream();
@@ -354,7 +354,7 @@ fn a_datanode_that_fails_while_another_one_restarts_is_taken_out() {
     assert!(stream.restart.is_some());
 }
 
-/// It was never asked for again: after as many restarts as there are DataNodes the writer found none.
+/// A restarted DataNode used to stay excluded: after several restarts the writer found no replacement.
 #[test]
 fn a_datanode_that_restarts_may_be_chosen_again_when_the_pipeline_stands() {
     let (mut stream, _datanode) = stream();
@@ -369,7 +369,7 @@ fn a_datanode_that_restarts_may_be_chosen_again_when_the_pipeline_stands() {
     assert!(failed(&stream).is_empty());
 }
 
-/// The limit is for one packet that no pipeline takes; with none to be sent it ended an idle writer.
+/// The limit is for a packet that no pipeline takes; it used to end an idle writer, too.
 #[test]
 fn recoveries_of_an_idle_writer_are_not_counted() {
     let (mut stream, _datanode) = stream();

@@ -91,7 +91,7 @@ impl Stream {
         };
         self.pipeline = Some(Pipeline::open(&self.file.client, &setup)?);
         self.restart = None;
-        // They may have come back, and be chosen where another one fails.
+        // A restarted DataNode may serve as a replacement again.
         self.failed.retain(|failed| !failed.restarts);
         Ok(())
     }

@@ -37,7 +37,7 @@ struct State {
 }
 
 impl State {
-    /// The first failure stays.
+    /// Records a failure, unless there is one already.
     fn fail(&mut self, error: Error) {
         self.failure.get_or_insert(error);
         self.packets.stream.pipeline = None;
@@ -146,7 +146,7 @@ impl Writer {
         self.file.file_id
     }
 
-    /// Why every call fails from now on, if that is known without waiting.
+    /// Returns the error of every further call, if this writer is known to have failed. Does not wait.
     pub(crate) fn failure(&self) -> Option<Error> {
         if self.turns.is_broken() {
             return Some(self.unfinished());
@@ -167,7 +167,7 @@ impl Writer {
         done
     }
 
-    /// The pipeline may be under repair.
+    /// Waits for a repair that is under way.
     fn wait_for_turn(&self) -> Turn<'_> {
         self.turns.try_take().unwrap_or_else(|| self.file.client.wait(self.turns.take()))
     }
@@ -339,7 +339,7 @@ impl Writer {
         result
     }
 
-    /// How far the work came that was not ended is unknown.
+    /// The error after work that ended in the middle.
     fn unfinished(&self) -> Error {
         Error::plain(format!(
             "{}: an earlier call was not finished, because its thread panicked or its runtime was shut down; what it \
@@ -349,8 +349,8 @@ impl Writer {
     }
 }
 
-/// A file is completed without the bytes that its quota had no room for, as Hadoop's client does. The caller has the error,
-/// and no other writer has to wait for the lease.
+/// Returns `true` for an error of a space quota. As with Hadoop's client, close then completes the file without the rest: the
+/// caller gets the error, and the lease ends.
 fn is_out_of_space(error: &Error) -> bool {
     use JavaException::{DSQuotaExceeded, QuotaByStorageTypeExceeded};
     matches!(error.remote_kind(), Some(DSQuotaExceeded | QuotaByStorageTypeExceeded))
@@ -362,7 +362,7 @@ impl Keepable for Writer {
     }
 
     fn look(&self) -> Idle {
-        // Who has the state is at work, and sees for himself.
+        // A call that holds the lock meets a failure itself.
         let state = self.state.try_lock().filter(|state| state.failure.is_none());
         state.map_or(Idle::Well, |mut state| state.packets.stream.look())
     }
@@ -378,7 +378,7 @@ impl Keepable for Writer {
     fn repair(self: Arc<Self>) {
         let runtime = self.file.client.runtime.clone();
         runtime.spawn(async move {
-            // The call that has the turn meets the failure itself.
+            // Without the turn: a call is under way, and meets the failure itself.
             let Some(turn) = self.turns.try_take() else { return };
             if let Err(error) = self.continue_on_task(Work::Repair).await {
                 tracing::warn!("{}: the pipeline is lost: {error}", self.file.src);

@@ -11,14 +11,14 @@ use zerohop_transport::rpc::Reply;
 use zerohop_wire::GenerationStamp;
 use zerohop_wire::transfer::ack::PipelineAck;
 
-/// The methods that the NameNode was asked.
+/// The methods of the calls that the NameNode received.
 type Calls = Arc<Mutex<Vec<String>>>;
 
 fn count(calls: &Calls, method: &str) -> usize {
     calls.lock().iter().filter(|call| *call == method).count()
 }
 
-/// A NameNode that makes files of two replicas, and answers everything else with `answer`.
+/// Starts a NameNode. `answer` comes first; files have two replicas.
 fn cluster(answer: impl Fn(&str) -> Option<Reply> + Send + Sync + 'static) -> (Cluster, Calls) {
     let calls = Calls::default();
     let counted = Arc::clone(&calls);
@@ -61,7 +61,7 @@ impl AsRef<[u8]> for Unreadable {
     }
 }
 
-/// The next call went on as if nothing was wrong, and `close` completed the file.
+/// After a panic `close` used to complete the file, with bytes missing.
 #[test]
 fn a_panic_in_the_middle_of_a_write_is_a_lasting_failure() {
     let panics: [&dyn Fn(&Writer); 2] =
@@ -80,7 +80,7 @@ fn a_panic_in_the_middle_of_a_write_is_a_lasting_failure() {
     }
 }
 
-/// A task's runtime was shut down while the NameNode was asked for a block: the rest of the bytes is nowhere.
+/// The runtime of a task is shut down while a call waits for the NameNode: the rest of its bytes is lost.
 #[test]
 fn work_that_is_dropped_in_the_middle_is_a_lasting_failure() {
     let (cluster, calls) =
@@ -101,7 +101,7 @@ fn work_that_is_dropped_in_the_middle_is_a_lasting_failure() {
     assert_eq!(count(&calls, "complete"), 0);
 }
 
-/// The file stayed open, and its lease was renewed for as long as the client lived.
+/// The file used to stay open for as long as the client lived.
 #[test]
 fn a_file_is_completed_without_what_its_quota_has_no_room_for() {
     for (refusal, completes) in [
@@ -136,7 +136,7 @@ fn acknowledge(conn: &mut TcpStream, seqno: i64) {
     conn.write_all(&ack.encode()).unwrap();
 }
 
-/// The failure waited for the next call: by then the other DataNodes of the pipeline may be gone, too.
+/// The repair used to wait for the next call, by which time the other DataNodes may be gone, too.
 #[test]
 fn the_pipeline_of_an_idle_writer_is_repaired_without_a_call() {
     let (first, first_port) = datanode();

@@ -7,7 +7,7 @@
 //!
 //! There is no thread behind a writer: the caller's own sends a packet and takes the
 //! acknowledgements that have arrived; a task has that done on a thread for blocking calls. A packet is kept until it is
-//! acknowledged. While no call is made, [`lease`](crate::lease) reads what the DataNodes say and has the pipeline repaired.
+//! acknowledged. Between two calls [`lease`](crate::lease) reads the answers of the DataNodes and repairs the pipeline.
 
 mod advance;
 mod allocate;

@@ -26,7 +26,7 @@ pub(crate) enum Work<D> {
     EndFullBlock,
     /// Sending what is queued.
     Send,
-    /// Setting the pipeline up again after a failure that was found while no call was made.
+    /// Recovering the pipeline from a failure between two calls.
     Repair,
 }
 

@@ -22,7 +22,7 @@ const RESTART_LOOK_INTERVAL: Duration = Duration::from_secs(4);
 const REPLACEMENTS_MAX: usize = 3;
 
 impl Stream {
-    /// Sets a pipeline up again that was found to have failed while no call was made, and sends what was not acknowledged.
+    /// Recovers the pipeline from a failure between two calls.
     pub(super) fn repair(&mut self) -> Result<Option<Need>> {
         if let Some(fault) = self.fault.take() {
             self.begin_recovery(fault)?;
@@ -188,8 +188,8 @@ impl Stream {
             }
             Ok(Some(error)) | Err(error) => error,
         };
-        // Only the block's end is missing. The file is worth more closed than open: all of its bytes are where they are said to
-        // be, and the NameNode has the replicas that are left copied.
+        // Only the block's end is missing, and every byte is acknowledged. An error would leave the file open; once it is closed,
+        // the NameNode has its block copied.
         let is_ending = self.stage == Stage::Close;
         if !is_ending && !self.file.client.settings.replace_best_effort {
             return Err(error);

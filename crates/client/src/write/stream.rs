@@ -38,7 +38,7 @@ pub(super) enum Stage {
 /// A DataNode that failed in a pipeline. It is not asked for again.
 pub(super) struct Failed {
     pub(super) node: DatanodeInfo,
-    /// It said that it was about to restart: the next pipeline that stands shows that it may have done so.
+    /// Set if it announced a restart: it may be chosen again after the next recovery.
     pub(super) restarts: bool,
 }
 
@@ -74,7 +74,7 @@ pub(super) struct Stream {
     pub(super) buffers: PacketBuffers,
     /// The file's last block was continued; that holds for later blocks, too, as with Hadoop's client.
     pub(super) is_append: bool,
-    /// Data was made visible to readers, in this block or an earlier one.
+    /// This block or an earlier one was flushed.
     pub(super) is_flushed: bool,
     /// The NameNode's list of blocks is to be made durable at the next flush.
     pub(super) persist_blocks: bool,
@@ -143,12 +143,12 @@ impl Stream {
         self.answer = Some(answer);
     }
 
-    /// Takes an answer without content, if something was asked: only whether the call failed.
+    /// Takes an answer without content, if there is one; fails if the call failed.
     pub(super) fn take_answer(&mut self) -> Result<()> {
         self.answer.take().transpose().map(|_| ())
     }
 
-    /// The same where something was asked.
+    /// As [`take_answer`](Self::take_answer), and fails without an answer, too.
     pub(super) fn take_done(&mut self) -> Result<()> {
         let answer = self.answer.take();
         answer.unwrap_or_else(|| Err(Error::plain("the NameNode was not asked"))).map(|_| ())
@@ -251,7 +251,7 @@ impl Stream {
         self.fault.is_none() && self.pipeline.as_ref().is_some_and(Pipeline::is_quiet)
     }
 
-    /// What the DataNodes have said while no call was made. They report a failure only once, so that it is kept.
+    /// Reads the acknowledgements that arrived between two calls, and keeps a failure: DataNodes report it only once.
     pub(super) fn look(&mut self) -> Idle {
         if self.fault.is_none()
             && let Err(fault) = self.take_ready_acks()

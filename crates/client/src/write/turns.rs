@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{Mutex, MutexGuard};
 
-/// Whose turn it is. Work is done in steps, between which the NameNode is asked and the writer's state is not locked.
+/// Serializes work on a file. A lock on the writer's state is not enough, because it is released between the steps of work.
 #[derive(Default)]
 pub(super) struct Turns {
     held: Mutex<()>,
@@ -19,7 +19,7 @@ pub(super) struct Turn<'a> {
 }
 
 impl Turns {
-    /// The turn, if nobody has it.
+    /// Takes the turn, unless it is taken.
     pub(super) fn try_take(&self) -> Option<Turn<'_>> {
         Some(self.turn(self.held.try_lock().ok()?))
     }
@@ -33,14 +33,14 @@ impl Turns {
         Turn { turns: self, _held: held, has_ended: false }
     }
 
-    /// Whether work ended in the middle: its thread panicked, or its runtime was shut down.
+    /// Returns `true` after work that ended in the middle: its thread panicked, or its runtime was shut down.
     pub(super) fn is_broken(&self) -> bool {
         self.is_broken.load(Ordering::Acquire)
     }
 }
 
 impl Turn<'_> {
-    /// The work was done, or has failed with an error.
+    /// Ends work that is done or has failed with an error.
     pub(super) fn end(mut self) {
         self.has_ended = true;
     }

@@ -55,7 +55,7 @@ pub fn resolve(host: &str, port: u16) -> io::Result<SocketAddr> {
         .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("{host} has no address")))
 }
 
-/// Whether an address is one of this machine's: only those can be bound.
+/// Returns `true` if an address is one of this machine's: only those can be bound.
 pub fn is_own_address(address: IpAddr) -> bool {
     UdpSocket::bind((address, 0)).is_ok()
 }

@@ -240,7 +240,7 @@ impl<P: BlockPacket> BlockWrite<P> {
         self.slow.clear();
     }
 
-    /// Whether every DataNode has all packets.
+    /// Returns `true` if every DataNode has all packets.
     pub fn is_all_acknowledged(&self) -> bool {
         self.sent.is_empty() && self.unsent.is_empty()
     }
