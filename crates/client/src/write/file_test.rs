@@ -6,6 +6,7 @@ use crate::write::advance::tests::accept;
 use std::io::{Read, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 use zerohop_proto::hdfs::*;
 use zerohop_transport::rpc::Reply;
 use zerohop_wire::GenerationStamp;
@@ -167,7 +168,9 @@ fn the_pipeline_of_an_idle_writer_is_repaired_without_a_call() {
     flush.join().unwrap().unwrap();
     // From here on the program makes no call.
     drop((conn, first));
-    let _standing = accept(&second, Status::Success);
+    let (repaired, repairs) = std::sync::mpsc::channel();
+    std::thread::spawn(move || repaired.send(accept(&second, Status::Success)));
+    let _standing = repairs.recv_timeout(Duration::from_secs(60)).expect("a repair");
     while count(&calls, "updatePipeline") == 0 {
         std::thread::yield_now();
     }

@@ -2,8 +2,8 @@
 //! both kinds.
 
 use zerohop_interop::cluster::{Cluster, Spec};
-use zerohop_interop::harm::{check, client, nodes, over};
-use zerohop_interop::{Kind, Outcome};
+use zerohop_interop::harm::{SETTLE, blocks, check, client, nodes, over};
+use zerohop_interop::{Kind, Outcome, wait};
 
 const BLOCK: &str = "1048576";
 const MIB: u64 = 1 << 20;
@@ -49,12 +49,17 @@ fn loses_one_in_a_later_block(cluster: &mut Cluster, kind: Kind) -> Outcome {
     writer.ok(&["hflush", "w"])?;
     writer.ok(&["write", "w", &(2 * MIB - 1500).to_string(), &seed.to_string()])?;
     let last = || {
-        let mut blocks = zerohop_interop::harm::blocks(&fs, &path)?;
-        let block = blocks.pop().filter(|_| blocks.len() == 1).ok_or("not two blocks")?;
-        let nodes = block.nodes().map(|node| node.transfer_addr(false));
-        Ok::<_, String>(nodes.collect::<Vec<_>>())
+        let blocks = blocks(&fs, &path)?;
+        let second = blocks.get(1).into_iter().flat_map(|block| block.nodes());
+        Ok::<_, String>(second.map(|node| node.transfer_addr(false)).collect::<Vec<_>>())
     };
-    let victim = last()?[1].clone();
+    // Hadoop's client sends in the background.
+    let mut before = Vec::new();
+    wait::until(&format!("{path} has a second block"), SETTLE, || {
+        before = last()?;
+        Ok(before.len() == 3)
+    })?;
+    let victim = before.swap_remove(1);
     let number = cluster.datanode_at(&victim)?;
     cluster.kill_datanode(number);
     writer.ok(&["write", "w", "100", &seed.to_string()])?;

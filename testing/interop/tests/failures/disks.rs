@@ -12,7 +12,7 @@ use zerohop_interop::harm::{
     zerohop,
 };
 use zerohop_interop::process::{Process, tail};
-use zerohop_interop::{Kind, Outcome, tools, wait};
+use zerohop_interop::{Kind, Outcome, site, tools, wait};
 
 const BLOCK: u64 = 8 << 20;
 
@@ -21,7 +21,9 @@ fn cluster(name: &str, count: usize) -> Outcome<Cluster> {
 }
 
 fn cluster_of(name: &str, servers: Kind, count: usize) -> Outcome<Cluster> {
-    let settings = Vec::new();
+    // Apache's DataNodes want a GiB more than a block.
+    let additional = "dfs.datanode.round-robin-volume-choosing-policy.additional-available-space";
+    let settings = site::settings(&[(additional, "0")]);
     Cluster::start(&Spec { name, namenode: servers, datanodes: servers, count, settings })
 }
 
