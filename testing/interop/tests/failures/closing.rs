@@ -44,10 +44,11 @@ fn loses_one_in_a_later_block(cluster: &mut Cluster, kind: Kind) -> Outcome {
     let (path, seed) = (format!("/later-{kind:?}").to_lowercase(), 781);
     let fs = client(&cluster.conf(), &[])?;
     let mut writer = cluster.client(kind)?;
-    writer.ok(&["create", "w", &path, "3", BLOCK, "true"])?;
+    writer.ok(&["create", "w", &path, "3", &(4 * MIB).to_string(), "true"])?;
     writer.ok(&["write", "w", "1000", &seed.to_string()])?;
     writer.ok(&["hflush", "w"])?;
-    writer.ok(&["write", "w", &(2 * MIB - 1500).to_string(), &seed.to_string()])?;
+    // More than the packets that are being filled, so that some are sent.
+    writer.ok(&["write", "w", &(6 * MIB).to_string(), &seed.to_string()])?;
     let last = || {
         let blocks = blocks(&fs, &path)?;
         let second = blocks.get(1).into_iter().flat_map(|block| block.nodes());
@@ -69,7 +70,7 @@ fn loses_one_in_a_later_block(cluster: &mut Cluster, kind: Kind) -> Outcome {
         return Err(format!("{path}: pipeline {now:?} after the loss of {victim}"));
     }
     writer.ok(&["close", "w"])?;
-    check(&fs, &path, seed, 2 * MIB - 400)?;
+    check(&fs, &path, seed, 6 * MIB + 1100)?;
     cluster.start_datanode(number)?;
     cluster.wait_serving()
 }
