@@ -2,7 +2,7 @@
 //! both kinds.
 
 use zerohop_interop::cluster::{Cluster, Spec};
-use zerohop_interop::harm::{SETTLE, blocks, check, client, nodes, over};
+use zerohop_interop::harm::{SETTLE, blocks, check, client, nodes, on_disk, over};
 use zerohop_interop::{Kind, Outcome, wait};
 
 const BLOCK: &str = "1048576";
@@ -28,7 +28,10 @@ fn loses_two(cluster: &mut Cluster, kind: Kind) -> Outcome {
         cluster.kill_datanode(*victim);
     }
     writer.ok(&["close", "w"])?;
-    let after = nodes(cluster, &fs, &path)?;
+    // On disk at once; DataNodes of Apache's report them a little later.
+    let replicas = on_disk(cluster, &fs, &path)?;
+    let closed = replicas.iter().filter(|replica| replica.is_in("finalized"));
+    let after: Vec<usize> = closed.map(|replica| replica.datanode).collect();
     if after.len() != 3 || victims.iter().any(|victim| after.contains(victim)) {
         return Err(format!("{path}: closed on {after:?} after the loss of {victims:?}"));
     }
