@@ -375,5 +375,6 @@ fn recoveries_of_an_idle_writer_are_not_counted() {
     let (mut stream, _datanode) = stream();
     stream.recoveries = stream.file.client.settings.recovery_retries;
     stream.fault = Some(PipelineFault::lost("gone"));
-    assert!(matches!(stream.repair().unwrap(), Some(Need::Stamp(_))));
+    stream.begin_repair().unwrap();
+    assert!(matches!(stream.advance(Until::Sent).unwrap(), Some(Need::Stamp(_))));
 }

@@ -126,7 +126,10 @@ impl PacketWriter {
                 self.stream.advance(Until::Sent)
             }
             Work::Send => self.stream.advance(Until::Sent),
-            Work::Repair => self.stream.repair(),
+            Work::Repair => {
+                self.stream.begin_repair()?;
+                self.stream.advance(Until::Sent)
+            }
         }
     }
 

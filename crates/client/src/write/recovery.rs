@@ -13,7 +13,6 @@ use zerohop_proto::hdfs::op_write_block_proto::BlockConstructionStage;
 use zerohop_system::clock;
 use zerohop_transport::net;
 use zerohop_wire::ExtendedBlock;
-use zerohop_wire::transfer::block_write::Until;
 use zerohop_wire::transfer::pipeline_fault::PipelineFault;
 
 /// Wait before a DataNode that restarts is tried again.
@@ -22,12 +21,9 @@ const RESTART_LOOK_INTERVAL: Duration = Duration::from_secs(4);
 const REPLACEMENTS_MAX: usize = 3;
 
 impl Stream {
-    /// Recovers the pipeline from a failure between two calls.
-    pub(super) fn repair(&mut self) -> Result<Option<Need>> {
-        if let Some(fault) = self.fault.take() {
-            self.begin_recovery(fault)?;
-        }
-        self.advance(Until::Sent)
+    /// Begins to recover the pipeline from a failure between two calls, if there was one.
+    pub(super) fn begin_repair(&mut self) -> Result<()> {
+        self.fault.take().map_or(Ok(()), |fault| self.begin_recovery(fault))
     }
 
     /// Begins to set the pipeline up again; packets not acknowledged are unsent again.
