@@ -23,6 +23,8 @@ mod limits_test;
 #[cfg(test)]
 mod loopback_test;
 #[cfg(test)]
+mod runtimes_test;
+#[cfg(test)]
 mod trace_test;
 
 /// Call ids below zero, which are no calls (`RpcConstants`).

@@ -64,7 +64,7 @@ enum CloseReason {
 }
 
 impl Connection {
-    /// Says who `user` is and starts the task that reads.
+    /// Says who `user` is and starts the task that reads, on the runtime of the caller.
     pub(super) fn open(
         stream: TcpStream,
         addr: &str,
@@ -235,13 +235,31 @@ impl Drop for RemoveCallOnDrop<'_> {
     }
 }
 
+/// Ends the connection when its task is dropped with its runtime: no answer is read after that.
+struct EndOnDrop(Arc<Connection>);
+
+impl Drop for EndOnDrop {
+    fn drop(&mut self) {
+        let text = "the runtime of the connection has ended";
+        let error = io::Error::new(io::ErrorKind::NotConnected, text);
+        self.0.finish(CloseReason::Broken(Arc::new(error)));
+    }
+}
+
 /// The connection's task, until the connection ends.
-async fn drive(connection: Arc<Connection>, options: ClientOptions) {
-    let end = match read_all(&connection, &options).await {
-        Ok(end) => end,
-        Err(error) => CloseReason::Broken(Arc::new(error)),
-    };
-    connection.finish(end);
+fn drive(
+    connection: Arc<Connection>,
+    options: ClientOptions,
+) -> impl Future<Output = ()> + Send + 'static {
+    // Made before the first poll, to which an ending runtime may not come.
+    let driven = EndOnDrop(connection);
+    async move {
+        let end = match read_all(&driven.0, &options).await {
+            Ok(end) => end,
+            Err(error) => CloseReason::Broken(Arc::new(error)),
+        };
+        driven.0.finish(end);
+    }
 }
 
 async fn read_all(connection: &Connection, options: &ClientOptions) -> io::Result<CloseReason> {

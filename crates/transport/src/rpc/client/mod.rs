@@ -22,7 +22,8 @@ use tracing::Instrument;
 use zerohop_proto::Checked;
 
 /// Calls one protocol of one server. Clones share the connection, which is opened by the first call
-/// and again after it was lost.
+/// and again after it was lost. It belongs to the client's runtime ([`ClientOptions::runtime`]) and not to
+/// the runtime that awaits a call: that one may end or stand still, or there may be none.
 #[derive(Clone)]
 pub struct RpcClient {
     shared: Arc<Shared>,
@@ -108,16 +109,21 @@ impl RpcClient {
         request: &[u8],
     ) -> Result<Bytes, RpcError> {
         let shared = &*self.shared;
+        let runtime = shared.runtime()?;
         let connection = match shared.open_connection() {
             Some(connection) => connection,
-            None => shared.connect().await?,
+            None => Shared::connect(&self.shared, &runtime).await?,
         };
         let answer = connection.call(id, method, shared.protocol, shared.version, request);
         let limit = shared.options.rpc_timeout;
         if limit.is_zero() {
             return answer.await;
         }
-        match tokio::time::timeout(limit, answer).await {
+        let limited = {
+            let _within = runtime.enter();
+            tokio::time::timeout(limit, answer)
+        };
+        match limited.await {
             Ok(result) => result,
             Err(_) => {
                 connection.end_if_silent(limit);
@@ -126,7 +132,7 @@ impl RpcClient {
         }
     }
 
-    /// A connection of its own to the same server, for one call at a time.
+    /// Opens a separate connection to the same server, for one call at a time. It belongs to the runtime that awaits this call.
     pub async fn serial(&self) -> Result<SerialClient, RpcError> {
         let stream = self
             .shared

@@ -1,6 +1,7 @@
 //! A client's patience and limits.
 
 use std::time::Duration;
+use tokio::runtime::Handle;
 use zerohop_conf::{Conf, ConfError, Role, check_protections, keys};
 
 /// A client's patience and limits.
@@ -25,6 +26,9 @@ pub struct ClientOptions {
     pub tcp_nodelay: bool,
     /// Largest answer (`ipc.maximum.response.length`).
     pub response_len_max: usize,
+    /// The runtime that connections and time limits belong to, wherever calls are awaited. `None` means the runtime within
+    /// which the client is constructed or, without one, the runtime that awaits a call.
+    pub runtime: Option<Handle>,
 }
 
 impl ClientOptions {
@@ -49,6 +53,7 @@ impl ClientOptions {
             idle_after: conf.get(&keys::IPC_CLIENT_CONNECTION_MAXIDLETIME)?,
             tcp_nodelay: conf.get(&keys::IPC_CLIENT_TCPNODELAY)?,
             response_len_max: count(conf.get(&keys::IPC_MAXIMUM_RESPONSE_LENGTH)?) as usize,
+            runtime: None,
         })
     }
 }
@@ -65,6 +70,7 @@ impl Default for ClientOptions {
             idle_after: Duration::from_secs(10),
             tcp_nodelay: true,
             response_len_max: 128 << 20,
+            runtime: None,
         }
     }
 }

@@ -42,7 +42,8 @@ impl SerialClient {
         &self.shared.addr
     }
 
-    /// Calls `method` once. Dropped, it leaves an answer behind that the next call passes over.
+    /// Calls `method` once. Dropped, it leaves the rest of its request to be sent by the next call, and an answer that the
+    /// next call passes over.
     pub async fn call<Q: Message, R: Checked>(
         &mut self,
         method: &'static str,
@@ -53,8 +54,8 @@ impl SerialClient {
         self.body.clear();
         request.encode_raw(&mut self.body);
         put_request(&mut self.output, &id, identity, method, protocol, *version, &self.body);
-        let sent = self.stream.write_all(&self.output).await;
-        self.output.clear();
+        // Takes off what was sent: the next call sends the rest of one that was dropped.
+        let sent = self.stream.write_all_buf(&mut self.output).await;
         sent.map_err(|source| self.broken(source))?;
         let body = self.answer(id.call_id).await?;
         zerohop_proto::decode(body).map_err(|problem| self.unreadable(problem.to_string()))

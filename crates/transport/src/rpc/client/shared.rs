@@ -12,6 +12,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
+use tracing::Instrument;
 use zerohop_system::clock;
 
 /// A connection that takes longer is worth a line.
@@ -29,6 +32,8 @@ pub(super) struct Shared {
     pub(super) user: User,
     pub(super) options: ClientOptions,
     pub(super) identity: Arc<ClientIdentity>,
+    /// The runtime within which the client was constructed.
+    made_on: Option<Handle>,
     current: Mutex<Option<Arc<Connection>>>,
     /// Held while connecting, so that calls share the connection that comes of it.
     connecting: tokio::sync::Mutex<Option<Failure>>,
@@ -51,7 +56,21 @@ impl Shared {
         identity: Arc<ClientIdentity>,
     ) -> Self {
         let (current, connecting) = Default::default();
-        Self { addr, protocol, version, user, options, identity, current, connecting }
+        let made_on = Handle::try_current().ok();
+        Self { addr, protocol, version, user, options, identity, made_on, current, connecting }
+    }
+
+    /// Returns the runtime that connections and time limits belong to.
+    pub(super) fn runtime(&self) -> Result<Handle, RpcError> {
+        let of_client = self.options.runtime.as_ref().or(self.made_on.as_ref()).cloned();
+        of_client.map_or_else(Handle::try_current, Ok).map_err(|_| {
+            let text = "the client has no tokio runtime: make it, or await its calls, within one";
+            self.not_connected(io::Error::other(text))
+        })
+    }
+
+    fn not_connected(&self, source: io::Error) -> RpcError {
+        RpcError::Connect { addr: self.addr.clone(), source }
     }
 
     /// Closes the connection; calls in flight fail.
@@ -66,24 +85,40 @@ impl Shared {
         self.current.lock().as_ref().filter(|c| c.is_open()).cloned()
     }
 
-    /// The connection, made if there is none; calls that come meanwhile share it, or its failure: one
-    /// after another they would each wait as long again.
-    pub(super) async fn connect(&self) -> Result<Arc<Connection>, RpcError> {
-        let came = clock::now();
+    /// Connects if there is no open connection.
+    ///
+    /// A task of the client's runtime connects, because other calls wait for it and the caller's runtime may stop polling. The
+    /// task ends when the caller is dropped.
+    pub(super) async fn connect(
+        shared: &Arc<Self>,
+        runtime: &Handle,
+    ) -> Result<Arc<Connection>, RpcError> {
+        let (connecting, came) = (Arc::clone(shared), clock::now());
+        let connect = async move { connecting.connect_together(came).await };
+        let mut task = JoinSet::new();
+        task.spawn_on(connect.in_current_span(), runtime);
+        match task.join_next().await {
+            Some(Ok(connected)) => connected,
+            _ => Err(shared.not_connected(io::Error::other("the client's runtime has ended"))),
+        }
+    }
+
+    /// Calls that come meanwhile share the connection, or its failure: one after another they would each wait as long again.
+    async fn connect_together(&self, came: Instant) -> Result<Arc<Connection>, RpcError> {
         let mut last_failure = self.connecting.lock().await;
         if let Some(connection) = self.open_connection() {
             return Ok(connection);
         }
         if let Some(failure) = last_failure.as_ref().filter(|failure| came < failure.ended) {
             let source = io::Error::new(failure.kind, failure.text.clone());
-            return Err(RpcError::Connect { addr: self.addr.clone(), source });
+            return Err(self.not_connected(source));
         }
         let stream = match self.connect_with_retries().await {
             Ok(stream) => stream,
             Err(source) => {
                 let (kind, text) = (source.kind(), source.to_string());
                 *last_failure = Some(Failure { ended: clock::now(), kind, text });
-                return Err(RpcError::Connect { addr: self.addr.clone(), source });
+                return Err(self.not_connected(source));
             }
         };
         let connection = Connection::open(
