@@ -7,6 +7,7 @@ use crate::read::{Buffers, DeadNodes, Hedge, LocalReads, Totals};
 use crate::resolved::Resolved;
 use crate::runtime;
 use crate::settings::Settings;
+use crate::turns::Turns;
 use crate::types::DatanodeInfo;
 use std::fmt;
 use std::future::Future;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::runtime::Handle;
+use tokio::time::Sleep;
 use zerohop_conf::{Conf, keys};
 use zerohop_system::{clock, random};
 use zerohop_transport::login::User;
@@ -62,6 +64,8 @@ pub(crate) struct Client {
     pub(crate) buffers: Arc<Buffers>,
     pub(crate) unreachable: DeadNodes,
     pub(crate) leases: Arc<Leases>,
+    /// Serializes the calls that open one file for writing.
+    pub(crate) turns: Turns,
     pub(crate) runtime: Handle,
     pub(crate) rpc_options: ClientOptions,
     resolved: Resolved,
@@ -75,7 +79,7 @@ impl Client {
         runtime: Handle,
     ) -> Result<Arc<Self>> {
         let target = Target::find(conf, uri)?;
-        let namenode = namenode::connect(CLIENT_PROTOCOL, conf, &target, &user)?;
+        let namenode = namenode::connect(CLIENT_PROTOCOL, conf, &target, &user, &runtime)?;
         Self::of(conf, target, namenode, user, runtime)
     }
 
@@ -88,7 +92,8 @@ impl Client {
         runtime: Handle,
     ) -> Result<Arc<Self>> {
         let target = Target::find(conf, uri)?;
-        Self::of(conf, target, namenode::within(namenode, conf)?, user, runtime)
+        let namenode = namenode::within(namenode, conf, &runtime)?;
+        Self::of(conf, target, namenode, user, runtime)
     }
 
     fn of(
@@ -99,7 +104,8 @@ impl Client {
         runtime: Handle,
     ) -> Result<Arc<Self>> {
         let settings = Settings::from_conf(conf)?;
-        let rpc_options = ClientOptions::from_conf(conf)?;
+        let mut rpc_options = ClientOptions::from_conf(conf)?;
+        rpc_options.runtime = Some(runtime.clone());
         let pool = Pool::new(settings.pool_capacity, settings.pool_expiry);
         let number = random::i32(..);
         let task = conf.get(&keys::MAPREDUCE_TASK_ATTEMPT_ID)?;
@@ -112,6 +118,7 @@ impl Client {
             buffers: Arc::default(),
             rpc_options,
             leases: Leases::new(namenode.clone(), name.clone(), runtime.clone()),
+            turns: Turns::default(),
             unreachable: DeadNodes::default(),
             resolved: Resolved::default(),
             settings,
@@ -128,6 +135,12 @@ impl Client {
     /// Waits for an answer; must not be called on a thread of a runtime.
     pub(crate) fn wait<T>(&self, answer: impl Future<Output = T>) -> T {
         self.runtime.block_on(answer)
+    }
+
+    /// Sleeps by the timer of the client's runtime; can be awaited anywhere.
+    pub(crate) fn sleep(&self, time: Duration) -> Sleep {
+        let _within = self.runtime.enter();
+        clock::sleep(time)
     }
 
     /// Does blocking work on a thread of the runtime that is made for it.

@@ -57,6 +57,7 @@ mod settings;
 mod spans;
 #[cfg(test)]
 mod test_child;
+mod turns;
 mod types;
 mod write;
 

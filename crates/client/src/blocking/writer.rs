@@ -89,7 +89,7 @@ impl FileWriter {
         self.inner.run(Work::<&[u8]>::hsync(options))
     }
 
-    /// Sends the rest and completes the file. A second call does nothing.
+    /// Sends the rest and completes the file. A second call does nothing, and fails as the first one did.
     pub fn close(&mut self) -> Result<()> {
         self.inner.close()
     }

@@ -30,14 +30,20 @@ use zerohop_wire::CallerContext;
 
 /// An HDFS file system, for tokio. Paths are absolute and have no scheme. Cheap to clone; clones
 /// share connections and leases.
+///
+/// Connections, and the tasks that keep files alive, belong to a runtime of this crate's own that lives as long as the
+/// process. So calls and files may be awaited on several runtimes, one after another, and outside tokio.
+///
+/// When the future of a call is dropped, the NameNode may carry out the call or not. Two kinds of work continue in the
+/// background, and the next call waits for them: a [`FileWriter`] writes the bytes that it has taken, and
+/// [`create`](Self::create) and [`append`](Self::append) close the file again, without new bytes.
 #[derive(Clone)]
 pub struct FileSystem {
     pub(crate) client: Arc<Client>,
 }
 
 impl Builder {
-    /// The file system for tokio. Nothing is sent yet. Outside a tokio runtime, one of this crate's own
-    /// is used.
+    /// Builds a file system for async callers. Sends nothing yet.
     pub fn build(self) -> Result<FileSystem> {
         let (conf, uri, user) = self.finish()?;
         FileSystem::connect_as(&conf, uri.as_deref(), user)
@@ -61,19 +67,14 @@ impl FileSystem {
     }
 
     /// The file system of `uri` (`hdfs://host:port` or `hdfs://nameservice`), or of fs.defaultFS, as
-    /// the user of this process. Nothing is sent yet. Outside a tokio runtime, one of this crate's
-    /// own is used.
+    /// the user of this process. Nothing is sent yet.
     pub fn connect(conf: &Conf, uri: Option<&str>) -> Result<Self> {
         Self::connect_as(conf, uri, User::of_process())
     }
 
     /// The same as `user`.
     pub fn connect_as(conf: &Conf, uri: Option<&str>, user: User) -> Result<Self> {
-        let runtime = match Handle::try_current() {
-            Ok(handle) => handle,
-            Err(_) => runtime::background()?,
-        };
-        Ok(Self { client: Client::new(conf, uri, user, runtime)? })
+        Ok(Self { client: Client::new(conf, uri, user, runtime::background()?)? })
     }
 
     /// `hdfs://host:port` or `hdfs://nameservice`.

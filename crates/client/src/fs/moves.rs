@@ -4,6 +4,7 @@ use super::FileSystem;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind, Result};
 use crate::namenode::{self, NameNode};
+use crate::runtime;
 use crate::types::{DatanodeInfo, StorageType};
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -104,7 +105,8 @@ impl ReplicaMoves {
     /// For the cluster of `fs`, which was made from `conf`.
     pub async fn connect(conf: &Conf, fs: &FileSystem) -> Result<Self> {
         let client = Arc::clone(&fs.client);
-        let namenode = namenode::connect(PROTOCOL, conf, &client.target, &client.user)?;
+        let (target, user, runtime) = (&client.target, &client.user, &client.runtime);
+        let namenode = namenode::connect(PROTOCOL, conf, target, user, runtime)?;
         let version: VersionResponseProto =
             namenode.call("versionRequest", &VersionRequestProto {}).await?;
         Ok(Self { client, namenode, pool: version.info.block_pool_id.into() })
@@ -167,7 +169,8 @@ impl ReplicaMoves {
         };
         let stream = self.client.on_thread(send).await?;
         let silent = if limit.is_zero() { Duration::MAX } else { limit };
-        let answer = last_answer(stream, silent.saturating_mul(SILENT_TIMEOUTS)).await;
+        let answer = last_answer(stream, silent.saturating_mul(SILENT_TIMEOUTS));
+        let answer = runtime::within(&self.client.runtime, answer).await;
         let answer = answer.map_err(|error| Error::io(&doing, error))?;
         match answer.status() {
             Status::Success => Ok(MoveOutcome::Moved),

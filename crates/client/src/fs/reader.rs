@@ -16,6 +16,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncSeek, ReadBuf};
+use tokio::runtime::Handle;
 use tokio::task::coop;
 use zerohop_wire::Block;
 
@@ -200,11 +201,13 @@ impl FileReader {
             true => known()?,
             false => self.client.on_thread(known).await?,
         };
+        // Side by side on the runtime that waits, which may have more threads than the client's.
+        let runtime = Handle::try_current().unwrap_or_else(|_| self.client.runtime.clone());
         let mut reads = Vec::new();
         for part in parts(&ranges, &left) {
             let take = |at: &usize| out.get_mut(*at).map(std::mem::take).unwrap_or_default();
             let some: Vec<(u64, Buffer)> = part.iter().map(take).collect();
-            reads.push((part, self.client.runtime.spawn(self.file.clone().read_part(some))));
+            reads.push((part, runtime.spawn(self.file.clone().read_part(some))));
         }
         for (part, read) in reads {
             let some = read.await.map_err(Error::of_thread)??;

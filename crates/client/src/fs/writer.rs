@@ -2,6 +2,7 @@
 
 use crate::client::Client;
 use crate::error::{Error, Result};
+use crate::turns::Turn;
 use crate::types::{AppendOptions, CreateOptions, SyncOptions};
 use crate::write::{Work, Writer};
 use bytes::Bytes;
@@ -12,8 +13,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::io::AsyncWrite;
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::task::coop;
+use tracing::Instrument;
 
 /// [`AsyncWrite`] takes up to this many bytes at a time.
 const PIECE_LEN: usize = 256 << 10;
@@ -43,6 +46,8 @@ pub struct FileWriter {
     /// be shared.
     pending: Mutex<Option<Pending>>,
     is_closing: bool,
+    /// Result of the first close.
+    closed: Option<Result<()>>,
 }
 
 type Pending = Pin<Box<dyn Future<Output = Result<()>> + Send>>;
@@ -53,7 +58,10 @@ impl FileWriter {
         src: String,
         options: CreateOptions,
     ) -> Result<Self> {
-        Ok(Self::of(client, Writer::create(client, src, &options).await?))
+        let creating = Arc::clone(client);
+        let path = src.clone();
+        let create = async move { Writer::create(&creating, src, &options).await };
+        Ok(Self::of(client, opened(client, path, create).await?))
     }
 
     pub(super) async fn append(
@@ -61,7 +69,10 @@ impl FileWriter {
         src: String,
         options: AppendOptions,
     ) -> Result<Self> {
-        Ok(Self::of(client, Writer::append(client, src, &options).await?))
+        let appending = Arc::clone(client);
+        let path = src.clone();
+        let append = async move { Writer::append(&appending, src, &options).await };
+        Ok(Self::of(client, opened(client, path, append).await?))
     }
 
     fn of(client: &Arc<Client>, inner: Arc<Writer>) -> Self {
@@ -72,6 +83,7 @@ impl FileWriter {
             pos,
             pending: Mutex::default(),
             is_closing: false,
+            closed: None,
         }
     }
 
@@ -132,8 +144,8 @@ impl FileWriter {
         self.run(Work::hsync(options)).await
     }
 
-    /// Sends the rest and completes the file. A second call does nothing. The file is completed even if
-    /// the call is given up.
+    /// Sends the rest and completes the file. A second call does nothing, and fails as the first one did. The file is
+    /// completed even if the call is given up once it has begun to wait.
     pub async fn close(&mut self) -> Result<()> {
         poll_fn(|cx| self.poll_close(cx)).await
     }
@@ -180,6 +192,9 @@ impl FileWriter {
     }
 
     fn poll_close(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        if let Some(closed) = &self.closed {
+            return Poll::Ready(closed.clone());
+        }
         if !self.is_closing {
             // What failed before has broken the writer: closing fails with it, and ends the lease.
             if let Err(error) = ready!(self.poll_idle(cx)) {
@@ -189,7 +204,59 @@ impl FileWriter {
             let work = self.client.runtime.spawn(Arc::clone(&self.inner).close_on_task());
             *self.pending.get_mut() = Some(outcome(work));
         }
-        self.poll_idle(cx)
+        let closed = ready!(self.poll_idle(cx));
+        Poll::Ready(self.closed.insert(closed).clone())
+    }
+}
+
+/// Opens a file on a task that continues if the caller is dropped, because a request cannot be withdrawn from the NameNode.
+/// Closes a writer that the caller does not take, so that no lease is left; the next call that opens the file waits for that.
+async fn opened(
+    client: &Arc<Client>,
+    path: String,
+    opening: impl Future<Output = Result<Arc<Writer>>> + Send + 'static,
+) -> Result<Arc<Writer>> {
+    let (mut giving, taking) = oneshot::channel::<Result<Opened>>();
+    let opener = Arc::clone(client);
+    let open = async move {
+        let turn = tokio::select! {
+            biased;
+            () = giving.closed() => return,
+            turn = opener.turns.take(&path) => turn,
+        };
+        let writer = opening.await;
+        let client = Arc::clone(&opener);
+        let opened = writer.map(|writer| Opened { client, writer: Some(writer), turn: Some(turn) });
+        // Given back, it is dropped.
+        _ = giving.send(opened);
+    };
+    client.runtime.spawn(open.in_current_span());
+    let ended = |_| Error::plain("the task that opens the file has ended");
+    let mut opened = taking.await.map_err(ended)??;
+    opened.writer.take().ok_or_else(|| Error::plain("the file was opened for another call"))
+}
+
+/// A writer that the caller has not taken yet.
+struct Opened {
+    client: Arc<Client>,
+    /// `None` once the caller has it.
+    writer: Option<Arc<Writer>>,
+    turn: Option<Turn>,
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        let Some(writer) = self.writer.take() else { return };
+        let turn = self.turn.take();
+        self.client.runtime.spawn(async move {
+            if let Err(error) = Arc::clone(&writer).close_on_task().await {
+                tracing::warn!(
+                    "{}: the call that opened it was given up, and closing it failed: {error}",
+                    writer.path()
+                );
+            }
+            drop(turn);
+        });
     }
 }
 
@@ -250,3 +317,7 @@ impl Drop for FileWriter {
 #[cfg(test)]
 #[path = "writer_test.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "given_up_test.rs"]
+mod given_up_test;

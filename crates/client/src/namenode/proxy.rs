@@ -8,11 +8,14 @@ use super::provider::Provider;
 use super::servers::Servers;
 use super::target::Target;
 use crate::error::Result;
+use crate::runtime;
 use bytes::Bytes;
 use prost::Message;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::sync::OnceCell;
+use tokio::task::JoinSet;
 use zerohop_conf::{Conf, keys};
 use zerohop_proto::Checked;
 use zerohop_proto::hdfs::MsyncRequestProto;
@@ -31,15 +34,17 @@ const VERSION: u64 = 1;
 pub(crate) struct NameNode(Arc<Shared>);
 
 struct Shared {
+    /// Connections, time limits and searches belong to it, wherever a call is awaited.
+    runtime: Handle,
     /// Of all calls, to whichever server.
     identity: Arc<ClientIdentity>,
     /// In this process; then there are no servers.
     local: Option<Arc<dyn LocalNameNode>>,
-    servers: Servers,
+    servers: Arc<Servers>,
     policy: Policy,
     provider: Provider,
     /// Filled when the active one has been looked for, where that is done before the first call.
-    looked: OnceCell<()>,
+    looked: Arc<OnceCell<()>>,
     /// Who answers reads, where they need not go to the active one.
     observers: Option<Observers>,
 }
@@ -50,9 +55,11 @@ pub(crate) fn connect(
     conf: &Conf,
     target: &Target,
     user: &User,
+    runtime: &Handle,
 ) -> Result<NameNode> {
     let has_failover = target.addrs.len() > 1;
     let mut options = ClientOptions::from_conf(conf)?;
+    options.runtime = Some(runtime.clone());
     if has_failover {
         let count = |key| conf.get(key).map(|n: i32| u32::try_from(n).unwrap_or(0));
         options.connect_retries = count(&keys::DFS_CLIENT_FAILOVER_CONNECTION_RETRIES)?;
@@ -80,25 +87,31 @@ pub(crate) fn connect(
         RpcClient::with_identity(addr, protocol, VERSION, user, options.clone(), identity)
     };
     Ok(NameNode(Arc::new(Shared {
+        runtime: runtime.clone(),
         identity: Arc::clone(&identity),
         local: None,
-        servers: Servers::new(addrs.iter().map(connect).collect()),
+        servers: Arc::new(Servers::new(addrs.iter().map(connect).collect())),
         policy: Policy::from_conf(conf, has_failover)?,
         provider,
-        looked: OnceCell::new(),
+        looked: Arc::default(),
         observers,
     })))
 }
 
 /// A client of a NameNode in this process.
-pub(crate) fn within(namenode: Arc<dyn LocalNameNode>, conf: &Conf) -> Result<NameNode> {
+pub(crate) fn within(
+    namenode: Arc<dyn LocalNameNode>,
+    conf: &Conf,
+    runtime: &Handle,
+) -> Result<NameNode> {
     Ok(NameNode(Arc::new(Shared {
+        runtime: runtime.clone(),
         identity: Arc::new(ClientIdentity::random()),
         local: Some(namenode),
-        servers: Servers::new(Vec::new()),
+        servers: Arc::new(Servers::new(Vec::new())),
         policy: Policy::from_conf(conf, false)?,
         provider: Provider::Configured,
-        looked: OnceCell::new(),
+        looked: Arc::default(),
         observers: None,
     })))
 }
@@ -111,6 +124,14 @@ impl NameNode {
 
     /// Calls the active NameNode, or for a read an observer; the error is the last one, where several were tried.
     pub(crate) async fn call<Q: Message, R: Checked>(
+        &self,
+        method: &'static str,
+        request: &Q,
+    ) -> Result<R> {
+        runtime::within(&self.0.runtime, self.call_within(method, request)).await
+    }
+
+    async fn call_within<Q: Message, R: Checked>(
         &self,
         method: &'static str,
         request: &Q,
@@ -165,11 +186,7 @@ impl Shared {
     async fn call_active(&self, method: &'static str, request: &[u8]) -> Result<Bytes> {
         let servers = &self.servers;
         if self.provider == Provider::Hedging {
-            self.looked
-                .get_or_init(|| async {
-                    servers.find_active(None).await;
-                })
-                .await;
+            self.look_once().await;
         }
         let mut tries = Tries::default();
         let mut at = servers.active();
@@ -223,6 +240,23 @@ impl Shared {
         }
     }
 
+    /// Looks for the active one, unless that was done before. By a task, for which other calls wait: this one may never be
+    /// polled again.
+    async fn look_once(&self) {
+        if self.looked.initialized() {
+            return;
+        }
+        let (looked, servers) = (Arc::clone(&self.looked), Arc::clone(&self.servers));
+        let look = || async move {
+            servers.find_active(None).await;
+        };
+        let looking = tokio::spawn(async move {
+            looked.get_or_init(look).await;
+        });
+        // If none is found, the call's policy decides.
+        _ = looking.await;
+    }
+
     /// The NameNode to ask after `failed`: the next one after a wait, or sooner the one that says that it is active.
     async fn next(&self, failed: usize, wait: Duration) -> usize {
         if self.provider == Provider::Hedging
@@ -233,9 +267,12 @@ impl Shared {
         if wait.is_zero() {
             return self.servers.fail_over(failed);
         }
+        // A task: while it looks, others wait for it.
+        let (mut search, servers) = (JoinSet::new(), Arc::clone(&self.servers));
+        search.spawn(async move { servers.until_one_is_active().await });
         tokio::select! {
             () = clock::sleep(wait) => self.servers.fail_over(failed),
-            found = self.servers.until_one_is_active() => found,
+            Some(Ok(found)) = search.join_next() => found,
         }
     }
 }

@@ -119,7 +119,8 @@ fn client_of(namenodes: &[&FakeNameNode], settings: &[(&str, &str)]) -> NameNode
         conf.set(name, *value);
     }
     let target = Target::find(&conf, Some("hdfs://ns")).unwrap();
-    connect(CLIENT_PROTOCOL, &conf, &target, &User::new("u")).unwrap()
+    let runtime = tokio::runtime::Handle::current();
+    connect(CLIENT_PROTOCOL, &conf, &target, &User::new("u"), &runtime).unwrap()
 }
 
 async fn mkdirs(client: &NameNode) -> bool {

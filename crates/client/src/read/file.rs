@@ -13,7 +13,6 @@ use crate::types::{LocatedBlock, LocatedBlocks, OpenOptions, Verify};
 use parking_lot::RwLock;
 use std::sync::Arc;
 use tracing::{Instrument, Span};
-use zerohop_system::clock;
 use zerohop_transport::trace;
 use zerohop_transport::waits::WAITS;
 use zerohop_wire::Block;
@@ -232,7 +231,7 @@ async fn fetch_with_len(client: &Client, src: &str) -> Result<Located> {
             wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
             "no DataNode has reported the last block of {src} yet; asking again {left} more time(s)"
         );
-        clock::sleep(wait).await;
+        client.sleep(wait).await;
     }
 }
 

@@ -12,7 +12,6 @@ use crate::error::{Error, Result};
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::{AbortHandle, JoinHandle};
-use zerohop_system::clock;
 
 /// A buffer and how many bytes of it are filled.
 type Read = (Buffer, usize);
@@ -86,7 +85,7 @@ impl<'a> HedgedRead<'a> {
         let mut first = track.start(&self.file, attempt, part);
         let read = tokio::select! {
             read = joined(&mut first) => read,
-            () = clock::sleep(self.hedge.threshold()) => self.race_on(&mut track, first, part).await,
+            () = self.file.file().client.sleep(self.hedge.threshold()) => self.race_on(&mut track, first, part).await,
         };
         if read.is_ok() {
             let corrupt = track.race.take_corrupt();

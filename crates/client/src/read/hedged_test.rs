@@ -5,6 +5,7 @@ use crate::fixture::{Cluster, DataNode, bytes_of, located, replica};
 use crate::read::HedgedReads;
 use crate::types::OpenOptions;
 use std::time::Duration;
+use zerohop_system::clock;
 
 /// Two blocks, and two DataNodes that have both or, if `has` names none, neither. A second one is asked at once.
 struct Fixture {

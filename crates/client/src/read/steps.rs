@@ -8,7 +8,6 @@ use super::memory::TaskFile;
 use crate::error::Result;
 use crate::types::LocatedBlock;
 use std::sync::Arc;
-use zerohop_system::clock;
 
 /// A read of what is asked for. `waits`: where no replica can be read, the NameNode is asked again after a
 /// while.
@@ -36,7 +35,7 @@ impl Need {
                 Ok(())
             }
             Self::OtherReplicas { offset, nodes, wait } => {
-                clock::sleep(wait).await;
+                file.client.sleep(wait).await;
                 file.dead.remove(nodes.iter());
                 file.client.unreachable.remove(nodes.iter());
                 file.relocate(offset).await

@@ -48,7 +48,7 @@ pub(super) async fn visible_len(client: &Client, block: &LocatedBlock) -> Result
                 block.replicas.len()
             )));
         }
-        clock::sleep(RETRY_AFTER).await;
+        client.sleep(RETRY_AFTER).await;
         nodes = starting;
     }
 }

@@ -143,6 +143,14 @@ impl WrittenFile {
         }
     }
 
+    /// Closes the file, which is open and cannot be written, so that no lease is left. Returns why it cannot.
+    pub(super) async fn refuse(&self, last: Option<ExtendedBlock>, why: Error) -> Error {
+        if let Err(error) = self.complete(last).await {
+            tracing::warn!("{}: {why}; closing it failed, too: {error}", self.src);
+        }
+        why
+    }
+
     /// Has the NameNode close the file without this writer.
     pub(super) async fn recover_lease(&self) {
         let recovery = self.client.namenode.recover_lease(&self.src, &self.client.name);

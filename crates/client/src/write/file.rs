@@ -80,7 +80,6 @@ impl Writer {
         let span = spans::of_file("write file", &src);
         let created = create_file(client, &src, options, block_size).instrument(span.clone()).await;
         let status = created.inspect_err(|error| trace::record_failure(&span, error))?;
-        reject_unsupported(&src, &status)?;
         let file = Arc::new(WrittenFile {
             client: Arc::clone(client),
             src,
@@ -89,6 +88,9 @@ impl Writer {
             block_flags: block_flags(options),
             span,
         });
+        if let Err(refused) = reject_unsupported(&file.src, &status) {
+            return Err(file.refuse(None, refused).await);
+        }
         let mut stream = Stream::new(Arc::clone(&file), &status, checksum);
         stream.lazy_persist = options.lazy_persist;
         Ok(Self::start(file, PacketWriter::new(stream, checksum, options.sync_block)))
@@ -103,7 +105,6 @@ impl Writer {
         let asked = client.namenode.append(&src, &client.name, options);
         let appended = asked.instrument(span.clone()).await;
         let (last, status) = appended.inspect_err(|error| trace::record_failure(&span, error))?;
-        reject_unsupported(&src, &status)?;
         let checksum = client.settings.checksum;
         let file = Arc::new(WrittenFile {
             client: Arc::clone(client),
@@ -116,10 +117,17 @@ impl Writer {
         let stream = Stream::new(Arc::clone(&file), &status, checksum);
         let mut packets = PacketWriter::new(stream, checksum, options.sync_block);
         packets.pos = status.len;
-        match last {
-            Some(last) if !options.new_block => packets.continue_block(last, &status)?,
-            Some(last) => packets.stream.block = Some(last.block),
-            None => {}
+        let end = last.as_ref().map(|last| last.block.clone());
+        let continued = reject_unsupported(&file.src, &status).and_then(|()| match last {
+            Some(last) if !options.new_block => packets.continue_block(last, &status),
+            Some(last) => {
+                packets.stream.block = Some(last.block);
+                Ok(())
+            }
+            None => Ok(()),
+        });
+        if let Err(refused) = continued {
+            return Err(file.refuse(end, refused).await);
         }
         Ok(Self::start(file, packets))
     }
@@ -256,10 +264,10 @@ impl Writer {
         filled
     }
 
-    /// Sends what is left and completes the file. A second call does nothing.
+    /// Sends what is left and completes the file. A second call does nothing, and fails as the first one did.
     pub(crate) fn close(&self) -> Result<()> {
         if !self.is_open() {
-            return Ok(());
+            return self.state.lock().failure.clone().map_or(Ok(()), Err);
         }
         let sent = self.run(Work::<&[u8]>::finish());
         self.file.client.wait(self.end(sent))
@@ -287,6 +295,9 @@ impl Writer {
                 Err(error)
             }
         };
+        if let Err(error) = &closed {
+            self.state.lock().failure.get_or_insert_with(|| error.clone());
+        }
         self.abandon();
         if closed.is_err() && self.file.client.settings.recover_lease_on_close {
             self.file.recover_lease().await;
