@@ -4,6 +4,12 @@ use object_store::Error;
 use object_store::path::Path;
 use zerohop_client::ErrorKind;
 
+/// Returns true if a server refused the call. After any other error the call may still be carried out, so the state of the
+/// file system at a later moment does not show its outcome.
+pub(crate) fn is_refusal(error: &zerohop_client::Error) -> bool {
+    error.java_class().is_some()
+}
+
 /// The store's name in errors.
 pub(crate) const STORE: &str = "HDFS";
 

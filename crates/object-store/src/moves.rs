@@ -2,7 +2,7 @@
 
 use crate::attributes;
 use crate::errors::{not_found, reading, writing};
-use crate::inner::Inner;
+use crate::inner::{Inner, is_at};
 use crate::names;
 use crate::read::file;
 use crate::staged::{Staged, Target};
@@ -62,7 +62,12 @@ impl Inner {
             }
             renamed => renamed,
         };
-        renamed.map_err(|error| match error.kind() {
+        let Err(error) = renamed else { return Ok(()) };
+        if is_at(&self.fs, &to.path, status.file_id).await {
+            // The answer was lost.
+            return Ok(());
+        }
+        Err(match error.kind() {
             ErrorKind::NotFound => not_found(from, error),
             _ => to.refused(error),
         })

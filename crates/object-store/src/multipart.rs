@@ -114,15 +114,22 @@ impl Upload {
         let mut filled = Vec::new();
         for part in parts {
             let status = self.fs.status(&part).await.map_err(|error| self.to.refused(error))?;
-            filled.extend((status.len > 0).then_some(part));
+            filled.extend((status.len > 0).then_some((part, status.len)));
         }
         let mut filled = filled.into_iter();
-        let Some(first) = filled.next() else {
+        let Some((first, mut len)) = filled.next() else {
             return Staged::with_bytes(&self.fs, &self.to, []).await;
         };
-        let rest: Vec<String> = filled.collect();
+        let rest: Vec<(String, u64)> = filled.collect();
         for some in rest.chunks(JOINED_MAX) {
-            self.fs.concat(&first, some).await.map_err(|error| self.to.refused(error))?;
+            len += some.iter().map(|(_, len)| len).sum::<u64>();
+            let paths: Vec<&str> = some.iter().map(|(path, _)| path.as_str()).collect();
+            if let Err(error) = self.fs.concat(&first, &paths).await
+                // Nothing else makes it longer: the answer was lost.
+                && !self.fs.status(&first).await.is_ok_and(|joined| joined.len == len)
+            {
+                return Err(self.to.refused(error));
+            }
         }
         Ok(Staged::existing(&self.fs, first))
     }

@@ -16,6 +16,8 @@ const FILES_MAX: usize = 64;
 /// object, or has learned an ETag of this one that is not the open file's.
 pub(crate) struct OpenFiles {
     time: Duration,
+    /// Runtime of the client. A caller's runtime may end before the files are closed.
+    runtime: Handle,
     state: Mutex<State>,
 }
 
@@ -46,8 +48,8 @@ pub(crate) type Turn = tokio::sync::Mutex<()>;
 pub(crate) struct Moment(u64);
 
 impl OpenFiles {
-    pub(crate) fn for_a(time: Duration) -> Arc<Self> {
-        Arc::new(Self { time, state: Mutex::default() })
+    pub(crate) fn for_a(time: Duration, runtime: &Handle) -> Arc<Self> {
+        Arc::new(Self { time, runtime: runtime.clone(), state: Mutex::default() })
     }
 
     /// Now: to be taken before the NameNode is asked for a file that is to be kept open.
@@ -92,7 +94,6 @@ impl OpenFiles {
         reader: &FileReader,
         e_tag: Option<String>,
     ) {
-        let Ok(runtime) = Handle::try_current() else { return };
         if reader.is_under_construction() {
             return;
         }
@@ -106,7 +107,7 @@ impl OpenFiles {
         let file = OpenFile { reader: reader.duplicate(), e_tag, until };
         state.files.insert(path.to_owned(), file);
         if !std::mem::replace(&mut state.is_swept, true) {
-            runtime.spawn(sweep(Arc::downgrade(self)));
+            self.runtime.spawn(sweep(Arc::downgrade(self)));
         }
     }
 

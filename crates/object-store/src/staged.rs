@@ -1,12 +1,12 @@
 //! Files under hidden names that become objects.
 
-use crate::errors::{generic, not_supported, precondition, writing};
+use crate::errors::{generic, is_refusal, not_supported, precondition, writing};
+use crate::inner::is_at;
 use crate::metadata::e_tag;
 use crate::names;
 use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{Error, PutMode, PutResult, Result, UpdateVersion};
-use tokio::runtime::Handle;
 use zerohop_client::{CreateOptions, ErrorKind, FileSystem, FileWriter, InodeId, RenameOptions};
 
 /// A hidden file that is to become an object. It is deleted if it does not.
@@ -34,7 +34,7 @@ impl Staged {
     pub(crate) async fn begin(fs: &FileSystem, to: &Target) -> Result<(Self, FileWriter)> {
         let staged = Self::existing(fs, names::hidden_beside(&to.path));
         // In a task of its own, which ends though its caller gives up: a deletion that overtook the call would delete nothing.
-        let creating = tokio::spawn(async move {
+        let creating = fs.runtime().spawn(async move {
             let made = staged.fs.create(&staged.path, CreateOptions::default()).await;
             made.map(|writer| (staged, writer))
         });
@@ -65,10 +65,14 @@ impl Staged {
     /// Gives the file the object's name, in one step.
     pub(crate) async fn publish(mut self, to: &Target, mode: PutMode) -> Result<PutResult> {
         let status = self.fs.status(&self.path).await.map_err(|error| to.refused(error))?;
+        let own = status.file_id;
         match mode {
-            PutMode::Overwrite => self.rename(&to.path, true).await.map_err(|e| to.refused(e))?,
-            PutMode::Create => self.take_free_name(to).await?,
-            PutMode::Update(version) => self.replace(to, version).await?,
+            PutMode::Overwrite => {
+                let renamed = self.rename(to, own, &to.path, true).await;
+                renamed.map_err(|error| to.refused(error))?;
+            }
+            PutMode::Create => self.take_free_name(to, own).await?,
+            PutMode::Update(version) => self.replace(to, own, version).await?,
         }
         self.is_published = true;
         let e_tag = Some(e_tag(&status));
@@ -76,8 +80,11 @@ impl Staged {
     }
 
     /// Takes a name that no other object and no directory has.
-    async fn take_free_name(&self, to: &Target) -> Result<()> {
-        let Err(error) = self.rename(&to.path, false).await else { return Ok(()) };
+    async fn take_free_name(&self, to: &Target, own: InodeId) -> Result<()> {
+        let Err(error) = self.rename(to, own, &to.path, false).await else { return Ok(()) };
+        if !is_refusal(&error) {
+            return Err(to.refused(error));
+        }
         match self.fs.status(&to.path).await {
             // A directory of this name is refused as one of another kind.
             Ok(_) => {
@@ -87,23 +94,36 @@ impl Staged {
         }
     }
 
-    async fn rename(&self, path: &str, overwrite: bool) -> zerohop_client::Result<()> {
+    /// Renames the file, whose inode is `own`, to `path`, which is the object's or leads to it. If the call fails and the
+    /// object is this file, the call was carried out and its answer was lost.
+    async fn rename(
+        &self,
+        to: &Target,
+        own: InodeId,
+        path: &str,
+        overwrite: bool,
+    ) -> zerohop_client::Result<()> {
         let options = RenameOptions::default().overwrite(overwrite);
-        self.fs.rename2(&self.path, path, options).await
+        match self.fs.rename2(&self.path, path, options).await {
+            Err(_) if is_at(&self.fs, &to.path, own).await => Ok(()),
+            renamed => renamed,
+        }
     }
 
     /// Replaces the very file that has the tag: the NameNode finds it by its inode, which is gone as soon as another file
     /// has taken its place.
-    async fn replace(&self, to: &Target, version: UpdateVersion) -> Result<()> {
+    async fn replace(&self, to: &Target, own: InodeId, version: UpdateVersion) -> Result<()> {
         if version.version.is_some() {
             return Err(not_supported("HDFS keeps no versions of a file: name the ETag alone"));
         }
         let expected = version.e_tag.ok_or_else(|| generic("a conditional put names an ETag"))?;
         let inode = self.tagged(to, &expected).await?;
-        match self.rename(&names::inode_path(inode), true).await {
+        match self.rename(to, own, &names::inode_path(inode), true).await {
             Ok(()) => Ok(()),
             Err(error) => {
-                self.tagged(to, &expected).await?;
+                if is_refusal(&error) {
+                    self.tagged(to, &expected).await?;
+                }
                 Err(to.refused(error))
             }
         }
@@ -143,9 +163,8 @@ impl Drop for Staged {
             return;
         }
         let (fs, path) = (self.fs.clone(), std::mem::take(&mut self.path));
-        if let Ok(runtime) = Handle::try_current() {
-            // What cannot be deleted stays hidden.
-            drop(runtime.spawn(async move { fs.delete(&path, true).await }));
-        }
+        let runtime = fs.runtime().clone();
+        // What cannot be deleted stays hidden.
+        drop(runtime.spawn(async move { fs.delete(&path, true).await }));
     }
 }

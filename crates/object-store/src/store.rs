@@ -76,7 +76,7 @@ impl HdfsObjectStore {
     ///   those of the object that is there.
     #[must_use]
     pub fn with_files_open_for(mut self, time: Duration) -> Self {
-        self.0.open_files = (!time.is_zero()).then(|| OpenFiles::for_a(time));
+        self.0.open_files = (!time.is_zero()).then(|| OpenFiles::for_a(time, self.0.fs.runtime()));
         self
     }
 }
