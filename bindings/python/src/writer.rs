@@ -29,7 +29,7 @@ const KEPT_LEN_MIN: usize = 64 << 10;
 pub(crate) struct Writer {
     runtime: Handle,
     open: Arc<OfProcess<Open>>,
-    /// Closing was begun. Locked for a moment, by a thread that holds the interpreter's lock.
+    /// Set by the first `close()`. Locked for a moment, by a thread that holds the interpreter's lock.
     is_closed: Mutex<bool>,
 }
 
@@ -93,11 +93,11 @@ impl Writer {
         }))
     }
 
-    /// Sends the rest and completes the file; None where that was begun before, and in a child made by fork(), whose parent
-    /// has the file.
+    /// Sends the rest and completes the file. Each call waits for that, and fails if it fails: one before may have been given up.
+    /// None in a child made by fork(), whose parent has the file.
     fn close(&self) -> Option<Operation> {
-        let mut is_closed = self.is_closed.lock().unwrap_or_else(PoisonError::into_inner);
-        if std::mem::replace(&mut *is_closed, true) || !self.open.is_here() {
+        *self.is_closed.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        if !self.open.is_here() {
             return None;
         }
         let open = Arc::clone(&self.open);

@@ -1,5 +1,11 @@
 """The tests that Apache's cluster is asked as well. Its reads are not local, for want of a socket."""
 
+from test_aio import (  # noqa: F401
+    test_a_close_after_a_cancelled_one_waits_for_its_end,
+    test_a_close_after_one_that_failed_fails_as_well,
+    test_an_open_that_is_cancelled_leaves_no_lease,
+    test_every_coroutine_is_given_up_and_called_again,
+)
 from test_aio import test_files as test_files_of_asyncio  # noqa: F401
 from test_aio import test_names as test_names_of_asyncio  # noqa: F401
 from test_errors import test_a_name_decides_nothing, test_closed_files, test_python_s_own_exceptions, test_two_writers, test_who_may_not_is_told  # noqa: F401

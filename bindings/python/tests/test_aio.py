@@ -148,3 +148,184 @@ async def main():
 asyncio.run(main())
 """
     run_python(script, large, code=3)
+
+
+# Calls of every coroutine, each on files `f` and `g` and a directory `d` of its own. Those that change something may find it done.
+CALLS = {
+    "FileSystem.open": lambda fs, at: opened(fs, f"{at}/new"),
+    "FileSystem.read_bytes": lambda fs, at: fs.read_bytes(f"{at}/f"),
+    "FileSystem.write_bytes": lambda fs, at: fs.write_bytes(f"{at}/new", b"12"),
+    "FileSystem.status": lambda fs, at: fs.status(f"{at}/f"),
+    "FileSystem.exists": lambda fs, at: fs.exists(f"{at}/f"),
+    "FileSystem.list_dir": lambda fs, at: fs.list_dir(at),
+    "FileSystem.mkdir": lambda fs, at: fs.mkdir(f"{at}/e", exist_ok=True),
+    "FileSystem.remove": lambda fs, at: fs.remove(f"{at}/f"),
+    "FileSystem.rename": lambda fs, at: fs.rename(f"{at}/f", f"{at}/h"),
+    "FileSystem.checksum": lambda fs, at: fs.checksum(f"{at}/f"),
+    "FileSystem.content_summary": lambda fs, at: fs.content_summary(at),
+    "FileSystem.block_locations": lambda fs, at: fs.block_locations(f"{at}/f"),
+    "Reader.read": lambda file: file.read(),
+    "Reader.read_at": lambda file: file.read_at(0, 5),
+    "Reader.read_ranges": lambda file: file.read_ranges([(0, 1), (2, 1)]),
+    "Reader.refresh": lambda file: file.refresh(),
+    "Reader.statistics": lambda file: file.statistics(),
+    "Reader.close": lambda file: file.close(),
+    "Writer.write": lambda file: file.write(b"12"),
+    "Writer.hflush": lambda file: file.hflush(),
+    "Writer.hsync": lambda file: file.hsync(),
+    "Writer.close": lambda file: file.close(),
+}
+MAY_BE_DONE = {"FileSystem.remove": FileNotFoundError, "FileSystem.rename": FileNotFoundError}
+
+
+async def opened(fs, path):
+    await (await fs.open(path, "wb")).close()
+
+
+async def give_up(call, steps):
+    task = asyncio.ensure_future(call)
+    for _ in range(steps):
+        await asyncio.sleep(0.001 if steps > 1 else 0)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def no_lease(path):
+    """Another client can append: none has the file open."""
+    other = zerohop.aio.connect()
+    for _ in range(300):
+        try:
+            await (await other.open(path, "ab")).close()
+            return
+        except FileNotFoundError:
+            raise
+        except OSError:
+            await asyncio.sleep(0.1)
+    await (await other.open(path, "ab")).close()
+
+
+async def give_up_and_call_again(aio, at, name, steps):
+    kind, call = name.split(".")[0], CALLS[name]
+    await aio.mkdir(f"{at}/d", parents=True)
+    for one in "fg":
+        await aio.write_bytes(f"{at}/{one}", b"12345")
+    if kind == "FileSystem":
+        await give_up(call(aio, at), steps)
+        try:
+            await call(aio, at)
+        except MAY_BE_DONE.get(name, ()):
+            pass
+    elif kind == "Reader":
+        async with await aio.open(f"{at}/f") as file:
+            await give_up(call(file), steps)
+            if name == "Reader.close":
+                return
+            rest = 5 - file.tell()
+            assert len(await file.read()) == rest and await file.read_at(0, 5) == b"12345"
+            file.seek(0)
+            await call(file)
+    else:
+        file = await aio.open(f"{at}/new", "wb")
+        await file.write(b"12")
+        await give_up(call(file), steps)
+        if name != "Writer.close":
+            await call(file)
+        await file.close()
+        await file.close()
+        text = await aio.read_bytes(f"{at}/new")
+        assert text in (b"12", b"1212", b"121212")
+    for one in await aio.list_dir(at):
+        if one.is_file():
+            await no_lease(one.path)
+
+
+def test_every_coroutine_is_given_up_and_called_again(directory):
+    import inspect
+
+    kinds = (zerohop.aio.FileSystem, zerohop.aio.Reader, zerohop.aio.Writer)
+    coroutines = {
+        f"{kind.__name__}.{name}"
+        for kind in kinds
+        for name, member in vars(kind).items()
+        if inspect.iscoroutinefunction(member) and not name.startswith("_")
+    }
+    assert coroutines == set(CALLS), "every coroutine has a call here"
+
+    async def main():
+        aio = zerohop.aio.connect()
+        # Another file keeps the leases of this client.
+        kept = await aio.open(f"{directory}/kept", "wb")
+        for number, name in enumerate(CALLS):
+            for steps in (0, 1, 3):
+                await give_up_and_call_again(aio, f"{directory}/{number}-{steps}", name, steps)
+        await kept.close()
+
+    asyncio.run(main())
+
+
+def test_an_open_that_is_cancelled_leaves_no_lease(directory):
+    """The client's other files would keep it for good."""
+
+    async def main():
+        aio = zerohop.aio.connect()
+        kept = await aio.open(f"{directory}/kept", "wb")
+        await aio.write_bytes(f"{directory}/a", b"1")
+        for number in range(20):
+            for mode, name in (("wb", f"w{number}"), ("ab", "a")):
+                task = asyncio.ensure_future(aio.open(f"{directory}/{name}", mode))
+                if number < 10:
+                    await asyncio.sleep(number * 0.0005)
+                else:
+                    # The file is open, and the loop has not taken it yet.
+                    await asyncio.sleep(0)
+                    time.sleep(0.01)
+                task.cancel()
+                for file in await asyncio.gather(task, return_exceptions=True):
+                    if isinstance(file, zerohop.aio.Writer):
+                        await file.close()
+        for one in await aio.list_dir(directory):
+            if one.name != "kept":
+                await no_lease(one.path)
+        await kept.close()
+
+    asyncio.run(main())
+
+
+def test_a_close_after_a_cancelled_one_waits_for_its_end(fs, directory):
+    """It said that the file was complete, which it never became."""
+
+    async def main():
+        aio = zerohop.aio.connect()
+        for steps in range(10):
+            path = f"{directory}/{steps}"
+            file = await aio.open(path, "wb")
+            await file.write(b"x" * 100_000)
+            closing = asyncio.ensure_future(file.close())
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            closing.cancel()
+            await asyncio.gather(closing, return_exceptions=True)
+            await file.close()
+            assert fs.status(path).size == 100_000
+            await no_lease(path)
+
+    asyncio.run(main())
+
+
+def test_a_close_after_one_that_failed_fails_as_well(fs, directory):
+    async def main():
+        file = await zerohop.aio.connect().open(f"{directory}/f", "wb")
+        await file.write(b"x")
+        fs.remove(f"{directory}/f")
+        for _ in range(2):
+            with pytest.raises(OSError):
+                await file.close()
+
+    asyncio.run(main())
+    file = fs.open(f"{directory}/g", "wb", buffering=0)
+    file.write(b"x")
+    fs.remove(f"{directory}/g")
+    for _ in range(2):
+        with pytest.raises(OSError):
+            file.close()
+        assert file.closed

@@ -148,6 +148,7 @@ class Writer(io.RawIOBase):
         super().__init__()
         self._native = native
         self._is_flushed = True
+        self._has_failed = False
         self.name = name
         _open_writers.add(self)
 
@@ -180,17 +181,26 @@ class Writer(io.RawIOBase):
         self._is_flushed = True
 
     def close(self) -> None:
-        """Sends the rest and completes the file."""
-        if self.closed:
+        """Sends the rest and completes the file. A second call does nothing, and fails where the first one did.
+
+        Where a signal ends the wait, the file is still open: the next call waits for the same.
+        """
+        if self.closed and not self._has_failed:
             return
         self._is_flushed = True
         closing = self._native.close()
         try:
             if closing is not None:
                 closing.wait()
-        finally:
-            _open_writers.discard(self)
-            super().close()
+        except Exception:
+            self._has_failed = True
+            self._end()
+            raise
+        self._end()
+
+    def _end(self) -> None:
+        _open_writers.discard(self)
+        super().close()
 
 
 _open_writers: weakref.WeakSet[Writer] = weakref.WeakSet()

@@ -1,7 +1,7 @@
 """The file system for asyncio.
 
 Calls are tasks of the client itself, not threads of Python's; the event loop is woken when one is done. A call that is
-cancelled is given up::
+cancelled is given up: what it asked for may have been done or not. A file that it opened for writing is closed::
 
     import asyncio
     import zerohop.aio
@@ -59,14 +59,24 @@ class _Outcomes:
             return await future
         except asyncio.CancelledError:
             task.cancel()
+            if future.done() and not future.cancelled() and future.exception() is None:
+                self._close_untaken(future.result())
             raise
         finally:
             del self._waiting[number]
+
+    def _close_untaken(self, value: Any) -> None:
+        """A file that was opened for a call that is cancelled is closed, so that no lease is left."""
+        if isinstance(value, _zerohop.Writer):
+            closing = value.close()
+            if closing is not None:
+                closing.start(self._native, 0)
 
     def _drain(self) -> None:
         for number, value, error in self._native.drain():
             future = self._waiting.get(number)
             if future is None or future.done():
+                self._close_untaken(value)
                 continue
             if error is None:
                 future.set_result(value)
@@ -178,11 +188,15 @@ class Writer:
         await _run(self._native.hsync(update_length, end_block))
 
     async def close(self) -> None:
-        """Sends the rest and completes the file."""
-        self._is_closed = True
+        """Sends the rest and completes the file, also where this is cancelled; a second call waits for that."""
         closing = self._native.close()
-        if closing is not None:
-            await _run(closing)
+        try:
+            if closing is not None:
+                await _run(closing)
+        except Exception:
+            self._is_closed = True
+            raise
+        self._is_closed = True
 
     async def __aenter__(self) -> Writer:
         return self
