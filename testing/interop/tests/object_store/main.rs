@@ -3,8 +3,10 @@
 
 mod conditional;
 mod conformance;
+mod given_up;
 mod kept_open;
 mod listed;
+mod lost_answers;
 mod names;
 mod place;
 mod staged;
@@ -74,6 +76,16 @@ on_both! {
         changes_through_the_store_are_seen_at_once
         a_read_that_fails_opens_the_file_again
         a_file_that_grows_is_opened_each_time
+    }
+    lost_answers {
+        an_object_that_was_put_is_not_said_to_be_another_s
+        objects_of_others_are_left_alone
+        an_object_that_was_renamed_is_renamed
+        an_upload_that_was_joined_is_complete
+        a_deletion_without_an_answer_is_not_judged
+    }
+    given_up {
+        every_async_method
     }
     names {
         a_file_and_a_directory_cannot_have_one_name

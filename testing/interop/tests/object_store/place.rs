@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use zerohop_client::FileSystem;
 use zerohop_interop::cluster::{Cluster, Spec};
+use zerohop_interop::lost_answers::Relay;
 use zerohop_interop::{Kind, Outcome, site};
 use zerohop_object_store::HdfsObjectStore;
 
@@ -50,6 +51,13 @@ impl Place {
         HdfsObjectStore::new(fs).with_root(&self.root)
     }
 
+    /// The same objects through a relay that loses answers.
+    pub fn store_through(&self, relay: &Relay) -> HdfsObjectStore {
+        let builder = FileSystem::builder().config_dir(&self.conf);
+        let fs = builder.name_node(format!("hdfs://{}", relay.address())).build().unwrap();
+        HdfsObjectStore::new(fs).with_root(&self.root)
+    }
+
     pub fn root(&self) -> &str {
         &self.root
     }
@@ -78,6 +86,27 @@ impl Place {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         panic!("{:?}", self.hidden().await);
+    }
+
+    /// Deletes the directories of uploads that were given up.
+    pub async fn delete_uploads(&self) {
+        for path in self.hidden().await {
+            // With its directory, or published meanwhile.
+            _ = self.fs.delete(&path, true).await;
+        }
+    }
+
+    /// Waits until no file is open for writing.
+    pub async fn no_open_files(&self) {
+        let mut open = Vec::new();
+        for _ in 0..1000 {
+            open = self.fs.open_files(&self.root, 0).await.unwrap().0;
+            if open.is_empty() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        panic!("{open:?}");
     }
 
     async fn hidden(&self) -> Vec<String> {
