@@ -6,12 +6,7 @@ use crate::staged::Target;
 use object_store::path::Path;
 use object_store::{Attributes, Error, ObjectMeta, Result, TagSet};
 use std::sync::Arc;
-use zerohop_client::{FileSystem, InodeId};
-
-/// Returns true if `path` leads to the inode `own`.
-pub(crate) async fn is_at(fs: &FileSystem, path: &str, own: InodeId) -> bool {
-    fs.status(path).await.is_ok_and(|found| found.file_id == own)
-}
+use zerohop_client::FileSystem;
 
 /// A file system, where in it the objects are, and what is kept of them.
 #[derive(Clone)]

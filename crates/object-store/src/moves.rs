@@ -2,8 +2,8 @@
 
 use crate::attributes;
 use crate::errors::{not_found, reading, writing};
-use crate::inner::{Inner, is_at};
-use crate::names;
+use crate::inner::Inner;
+use crate::names::{self, is_at};
 use crate::read::file;
 use crate::staged::{Staged, Target};
 use futures_util::TryStreamExt;

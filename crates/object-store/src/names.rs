@@ -4,7 +4,7 @@ use crate::errors::{not_found, not_supported};
 use object_store::Result;
 use object_store::path::Path;
 use uuid::Uuid;
-use zerohop_client::InodeId;
+use zerohop_client::{FileSystem, InodeId};
 
 /// How names begin that are not those of objects.
 const HIDDEN: &str = ".zerohop-staged-";
@@ -76,6 +76,11 @@ pub(crate) fn parent(path: &str) -> &str {
 /// The path by which the NameNode finds an inode, wherever it is.
 pub(crate) fn inode_path(inode: InodeId) -> String {
     format!("/.reserved/.inodes/{inode}")
+}
+
+/// Returns true if `path` leads to the inode `own`.
+pub(crate) async fn is_at(fs: &FileSystem, path: &str, own: InodeId) -> bool {
+    fs.status(path).await.is_ok_and(|found| found.file_id == own)
 }
 
 /// Whether a file or a directory of this name is not shown.

@@ -1,9 +1,8 @@
 //! Files under hidden names that become objects.
 
 use crate::errors::{generic, is_refusal, not_supported, precondition, writing};
-use crate::inner::is_at;
 use crate::metadata::e_tag;
-use crate::names;
+use crate::names::{self, is_at};
 use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{Error, PutMode, PutResult, Result, UpdateVersion};

@@ -43,8 +43,10 @@ impl RpcConnection {
     /// # Errors
     /// If the process has no descriptors left.
     pub fn new(address: &str, options: ClientOptions) -> io::Result<Self> {
-        let client = RpcClient::new(address, PROTOCOL, VERSION, &User::of_process(), options);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        // Not the runtime within which this is made, if there is one.
+        let options = ClientOptions { runtime: Some(runtime.handle().clone()), ..options };
+        let client = RpcClient::new(address, PROTOCOL, VERSION, &User::of_process(), options);
         Ok(Self { client, runtime: Some(runtime), called: Mutex::new(clock::now()) })
     }
 

@@ -6,6 +6,7 @@ use crate::fixture::Cluster;
 use crate::fs::FileSystem;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
+use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::watch;
 use zerohop_proto::hdfs::*;
@@ -59,7 +60,7 @@ impl World {
 
     async fn until(&self, calls: &[&str]) {
         while self.calls() != calls {
-            tokio::task::yield_now().await;
+            tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
 }
@@ -133,7 +134,7 @@ async fn an_open_that_is_given_up_after_its_answer_leaves_no_lease() {
         assert!(opening.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
         world.may_answer.send(true).unwrap();
         while !woken.0.load(Ordering::Acquire) {
-            tokio::task::yield_now().await;
+            tokio::time::sleep(Duration::from_millis(1)).await;
         }
         assert_eq!(world.calls(), [method]);
         drop(opening);

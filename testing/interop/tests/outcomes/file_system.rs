@@ -54,7 +54,6 @@ fn looks() -> Vec<Case> {
         content_summary(&p.directory);
         quota_usage(&p.directory);
         fs_stats();
-        is_active();
         server_defaults();
         datanode_report(DatanodeReportType::Live);
         slow_datanodes();
@@ -74,7 +73,6 @@ fn looks() -> Vec<Case> {
 
 fn paths() -> Vec<Case> {
     let mut repeatable = calls! { p Succeeds:
-        append(&p.path("f"), AppendOptions::default());
         mkdirs(&p.path("new/er"));
         mkdirs_with(&p.path("newer"), 0o700, true);
         mkdirs_masked(&p.path("newest"), 0o700, 0o777, true);
@@ -83,12 +81,31 @@ fn paths() -> Vec<Case> {
         recover_lease(&p.path("f"));
     };
     repeatable.extend(calls! { p MayBeRefused:
-        create(&p.path("new"), CreateOptions::default());
         rename2(&p.path("f"), &p.path("h"), RenameOptions::default());
         truncate(&p.path("f"), 0);
         concat(&p.path("f"), &[p.path("g")]);
         create_symlink(&p.path("f"), &p.path("l"), false);
         link_target(&p.path("f"));
+        is_active();
+    });
+    // What they open is closed: a writer that is dropped keeps its lease.
+    repeatable.push(Case {
+        method: "FileSystem::append",
+        again: Again::Succeeds,
+        call: Box::new(|p| {
+            Box::pin(async move {
+                p.fs.append(&p.path("f"), AppendOptions::default()).await?.close().await
+            })
+        }),
+    });
+    repeatable.push(Case {
+        method: "FileSystem::create",
+        again: Again::MayBeRefused,
+        call: Box::new(|p| {
+            Box::pin(async move {
+                p.fs.create(&p.path("new"), CreateOptions::default()).await?.close().await
+            })
+        }),
     });
     repeatable
 }
@@ -134,12 +151,12 @@ fn attributes() -> Vec<Case> {
 
 fn snapshots_and_policies() -> Vec<Case> {
     let mut cases = calls! { p Succeeds:
-        allow_snapshot(&p.path("d"), true);
         set_storage_policy(&p.path("d"), "HOT");
         unset_storage_policy(&p.path("d"));
     };
     // Nothing there has snapshots or is erasure coded: what matters is that every call is answered.
     cases.extend(calls! { p MayBeRefused:
+        allow_snapshot(&p.path("d"), true);
         create_snapshot(&p.path("d"), Some("s"));
         delete_snapshot(&p.path("d"), "s");
         rename_snapshot(&p.path("d"), "s", "t");
