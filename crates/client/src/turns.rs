@@ -21,6 +21,11 @@ impl Turns {
         lock.lock_owned().await
     }
 
+    /// Takes the turn if no call has it.
+    pub(crate) fn try_take(&self, path: &str) -> Option<Turn> {
+        self.of(path).try_lock_owned().ok()
+    }
+
     fn of(&self, path: &str) -> Arc<Lock> {
         let mut locks = self.0.lock();
         if let Some(lock) = locks.get(path).and_then(Weak::upgrade) {

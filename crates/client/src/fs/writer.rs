@@ -303,6 +303,8 @@ impl Drop for FileWriter {
     fn drop(&mut self) {
         // What a call began that was given up is finished; it must not be waited for here.
         let (inner, pending) = (Arc::clone(&self.inner), self.pending.get_mut().take());
+        // The next call that opens the file waits for a close that is under way.
+        let turn = self.client.turns.try_take(inner.path());
         self.client.runtime.spawn(async move {
             if let Some(pending) = pending
                 && let Err(error) = pending.await
@@ -310,6 +312,7 @@ impl Drop for FileWriter {
                 tracing::debug!("{} is dropped after {error}", inner.path());
             }
             inner.abandon();
+            drop(turn);
         });
     }
 }
