@@ -9,6 +9,7 @@ use std::time::UNIX_EPOCH;
 use zerohop_codec::parallel::{self, Totals};
 use zerohop_codec::{Codec, Compressor, Options};
 use zerohop_conf::Conf;
+use zerohop_system::files;
 
 use crate::codecs;
 use crate::failure::{EXIT_USAGE, Failure, Kind, Outcome, complain};
@@ -122,15 +123,14 @@ impl Task {
                     progress.done(totals.read - told);
                     told = totals.read;
                 };
-                let (input, output) = (&mut *input, &mut *output.writer);
-                parallel::compress(compressor, self.threads, input, output, &mut through)
+                let input = &mut *input;
+                parallel::compress(compressor, self.threads, input, &mut output, &mut through)
                     .map(|_| ())
             }
             false => {
                 // The bar is of the packed bytes, whose number is known.
                 let mut input = Told { input, progress: &progress };
-                let output = &mut *output.writer;
-                parallel::decompress(codec, &mut input, output, &mut |_| {}).map(|_| ())
+                parallel::decompress(codec, &mut input, &mut output, &mut |_| {}).map(|_| ())
             }
         };
         progress.finish();
@@ -199,7 +199,8 @@ impl Read for Told<'_> {
 
 /// Standard output, or a file that has its name only when it is whole.
 struct Output {
-    writer: Box<dyn Write>,
+    /// `None` once it is closed.
+    file: Option<File>,
     names: Option<(PathBuf, PathBuf)>,
 }
 
@@ -208,7 +209,7 @@ impl Output {
         let Some(path) = target else {
             // Not through Rust's line buffer, which would copy and split what goes through it.
             let stdout = rustix::io::dup(rustix::stdio::stdout()).map_err(io::Error::from)?;
-            return Ok(Output { writer: Box::new(File::from(stdout)), names: None });
+            return Ok(Output { file: Some(File::from(stdout)), names: None });
         };
         if !overwrite && path.exists() {
             return Err(Failure::exists(path.display()));
@@ -217,13 +218,28 @@ impl Output {
         name.push("._COPYING_");
         let unfinished = PathBuf::from(name);
         let file = File::create(&unfinished).map_err(|error| at(&unfinished, &error))?;
-        Ok(Output { writer: Box::new(file), names: Some((unfinished, path)) })
+        Ok(Output { file: Some(file), names: Some((unfinished, path)) })
     }
 
     fn keep(mut self) -> Outcome {
+        let closed = self.file.take().map_or(Ok(()), files::close);
+        closed.map_err(|error| match &self.names {
+            Some((_, path)) => at(path, &error),
+            None => Failure::from(error),
+        })?;
         if let Some((unfinished, path)) = self.names.take() {
             fs::rename(&unfinished, &path).map_err(|error| at(&path, &error))?;
         }
+        Ok(())
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.as_mut().map_or(Ok(0), |file| file.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }

@@ -62,6 +62,7 @@ mod top;
 mod units;
 mod up;
 mod version;
+mod viewer_output;
 mod waiting;
 mod webhdfs;
 mod wording;

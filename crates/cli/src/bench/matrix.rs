@@ -68,7 +68,7 @@ fn report(args: &Args, rows: &Rows) -> Outcome {
 }
 
 fn write(path: &Path, text: &str) -> Outcome {
-    std::fs::write(path, text)
+    zerohop_system::files::write(path, text)
         .map_err(|error| Failure::io(format!("cannot write {}: {error}", path.display())))?;
     eprintln!("wrote {}", path.display());
     Ok(())

@@ -270,7 +270,7 @@ impl Cluster {
             let path = directory.join(name);
             let unfinished = directory.join(format!(".{name}"));
             // A reader never sees half of it.
-            std::fs::write(&unfinished, text)
+            zerohop_system::files::write(&unfinished, text)
                 .and_then(|()| std::fs::rename(&unfinished, &path))
                 .map_err(|error| failed(&format!("cannot write {}", path.display()), error))
         };

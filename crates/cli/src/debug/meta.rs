@@ -114,7 +114,8 @@ pub fn compute(block: &Path, out: &Path, checksum: DataChecksum) -> Outcome {
     loop {
         let part = fill(&mut data, &mut buffer).map_err(|error| cannot(block, error))?;
         if part.is_empty() {
-            return written(meta.flush());
+            let file = meta.into_inner().map_err(std::io::IntoInnerError::into_error);
+            return written(file.and_then(zerohop_system::files::close));
         }
         let mut sums = vec![0; checksum.sums_len(part.len())];
         checksum.compute(part, &mut sums).map_err(Failure::of)?;

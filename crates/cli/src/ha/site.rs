@@ -22,6 +22,6 @@ pub fn write_site<'a>(
 
 /// Writes a file.
 pub fn write(path: &Path, text: &str) -> Outcome {
-    std::fs::write(path, text)
+    zerohop_system::files::write(path, text)
         .map_err(|error| Failure::io(format!("cannot write {}: {error}", path.display())))
 }

@@ -59,7 +59,7 @@ fn print_or_write(verb: Option<&str>, directory: Option<&Path>, verbs: &[Entry])
         return Ok(());
     };
     let write = |path: PathBuf, page: String| {
-        std::fs::write(&path, page)
+        zerohop_system::files::write(&path, page)
             .map_err(|error| Failure::io(format!("{}: {error}", path.display())))
     };
     std::fs::create_dir_all(directory)

@@ -10,7 +10,7 @@ pub fn write(page: &mut impl BufRead, file: Option<&Path>) -> Outcome {
     page.read_to_end(&mut bytes)?;
     match file {
         None => Ok(std::io::stdout().lock().write_all(&bytes)?),
-        Some(file) => std::fs::write(file, bytes)
+        Some(file) => zerohop_system::files::write(file, bytes)
             .map_err(|error| Failure::io(format!("cannot write {}: {error}", file.display()))),
     }
 }

@@ -4,7 +4,6 @@ mod record;
 mod xml;
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
@@ -15,6 +14,7 @@ use zerohop_journal::segment::SegmentReader;
 use crate::failure::{Failure, Outcome, complain};
 use crate::fs::{pop_flag, pop_valued};
 use crate::settings::Settings;
+use crate::viewer_output::ViewerOutput;
 use xml::Xml;
 
 /// Help for a terminal.
@@ -61,16 +61,10 @@ fn view(mut words: Vec<String>) -> Outcome {
         }
     };
     let reader = SegmentReader::open(Path::new(&input), OP_SIZE_MAX).map_err(Failure::of)?;
-    let out: Box<dyn Write> = match output.as_str() {
-        "-" => Box::new(std::io::stdout()),
-        path => {
-            Box::new(File::create(path).map_err(|error| Failure::io(format!("{path}: {error}")))?)
-        }
-    };
-    show(reader, BufWriter::new(out))
+    show(reader, ViewerOutput::open(&output)?)
 }
 
-type Out = BufWriter<Box<dyn Write>>;
+type Out = BufWriter<ViewerOutput>;
 
 fn as_xml(mut reader: SegmentReader, out: Out) -> Outcome {
     let mut xml = Xml::begin(out)?;
@@ -89,7 +83,7 @@ fn as_xml(mut reader: SegmentReader, out: Out) -> Outcome {
             }
         }
     })?;
-    xml.finish()?;
+    ViewerOutput::finish(xml.finish())?;
     damage.map_or(Ok(()), |error| Err(Failure::of(error)))
 }
 
@@ -113,7 +107,7 @@ fn as_counts(mut reader: SegmentReader, mut out: Out) -> Outcome {
     if let Some(error) = &damage {
         writeln!(out, "EXITING ON ERROR: {error}")?;
     }
-    out.flush()?;
+    ViewerOutput::finish(out)?;
     damage.map_or(Ok(()), |error| Err(Failure::of(error)))
 }
 

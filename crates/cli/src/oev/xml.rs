@@ -50,9 +50,9 @@ impl<W: Write> Xml<W> {
         value.map_or(Ok(()), |value| self.value(tag, value))
     }
 
-    /// Ends the document.
-    pub fn finish(mut self) -> io::Result<()> {
-        self.out.flush()
+    /// Ends the document and returns what it was written to.
+    pub fn finish(self) -> W {
+        self.out
     }
 }
 

@@ -5,8 +5,6 @@ mod distribution;
 mod names;
 mod xml;
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use zerohop_conf::closest;
@@ -15,6 +13,7 @@ use zerohop_journal::image::ImageReader;
 use crate::failure::{Failure, Outcome, complain};
 use crate::fs::{pop_flag, pop_valued};
 use crate::settings::Settings;
+use crate::viewer_output::ViewerOutput;
 
 /// Help for a terminal.
 pub const USAGE: &str = "Usage: oiv -i <fsimage> -o <output> -p XML|Delimited|FileDistribution [OPTIONS]
@@ -67,17 +66,11 @@ fn view(mut words: Vec<String>) -> Outcome {
         )));
     };
     let image = ImageReader::open(Path::new(&input)).map_err(Failure::of)?;
-    let out: Box<dyn Write> = match output.as_deref().unwrap_or("-") {
-        "-" => Box::new(std::io::stdout()),
-        path => {
-            Box::new(File::create(path).map_err(|error| Failure::io(format!("{path}: {error}")))?)
-        }
-    };
-    let mut out = BufWriter::new(out);
+    let mut out = ViewerOutput::open(output.as_deref().unwrap_or("-"))?;
     match name {
         "XML" => xml::write(&image, &mut out)?,
         "Delimited" => delimited::write(&image, &delimiter, &mut out)?,
         _ => distribution::write(&image, max_size, step, &mut out)?,
     }
-    Ok(out.flush()?)
+    ViewerOutput::finish(out)
 }

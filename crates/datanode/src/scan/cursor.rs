@@ -103,11 +103,11 @@ impl Cursor {
         self.saved = clock::now();
         let partial = self.file.with_extension("cursor.tmp");
         let text = serde_json::to_string_pretty(&self.state)?;
-        fs::write(&partial, text).and_then(|()| fs::rename(&partial, &self.file)).inspect_err(
-            |_| {
+        zerohop_system::files::write(&partial, text)
+            .and_then(|()| fs::rename(&partial, &self.file))
+            .inspect_err(|_| {
                 let _there_may_be_none = fs::remove_file(&partial);
-            },
-        )
+            })
     }
 
     /// The next replica; `None` at the end. After an error the walk is at its end.

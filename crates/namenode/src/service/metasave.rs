@@ -27,7 +27,8 @@ pub(super) fn metasave(call: &ServiceCall<'_>, name: &str) -> Answer<()> {
         let for_work = core.clone();
         let work = move || {
             let text = for_work.read(|namespace| report(namespace, LISTED_MAX));
-            std::fs::write(&path, text).map_err(|source| CallError::Write { path, source })
+            zerohop_system::files::write(&path, text)
+                .map_err(|source| CallError::Write { path, source })
         };
         let outcome = on_blocking_thread(work).await.and_then(|done| done);
         audit(&core, &caller, &outcome, Line::of("metaSave"));
