@@ -1,9 +1,10 @@
 //! From a compressed stream to its plain bytes.
 
 use std::io::{self, BufRead, BufReader, Read};
+use std::marker::PhantomData;
 
-use bzip2::bufread::MultiBzDecoder;
-use flate2::bufread::MultiGzDecoder;
+use bzip2::bufread::BzDecoder;
+use flate2::bufread::GzDecoder;
 
 use crate::codec::Codec;
 use crate::framed::FramedReader;
@@ -20,6 +21,9 @@ const BUFFER: usize = 128 << 10;
 
 impl Codec {
     /// Reads the plain bytes of a compressed stream.
+    ///
+    /// Several files of gzip, bzip2 or lzop may follow each other. Other bytes behind a complete file are ignored, as
+    /// Hadoop and these programs do.
     pub fn decoder<'a>(self, input: impl Read + Send + 'a) -> io::Result<Decoded<'a>> {
         self.buffered_decoder(BufReader::with_capacity(BUFFER, input))
     }
@@ -28,9 +32,9 @@ impl Codec {
     pub fn buffered_decoder<'a>(self, input: impl BufRead + Send + 'a) -> io::Result<Decoded<'a>> {
         let format = self.name();
         Ok(match self {
-            Codec::Gzip => Box::new(Located(MultiGzDecoder::new(Source::new(input)), format)),
+            Codec::Gzip => Box::new(Members::<_, GzDecoder<_>>::new(input, format)),
             Codec::Deflate => Box::new(ZlibReader::new(input)),
-            Codec::Bzip2 => Box::new(Located(MultiBzDecoder::new(Source::new(input)), format)),
+            Codec::Bzip2 => Box::new(Members::<_, BzDecoder<_>>::new(input, format)),
             Codec::Zstandard => {
                 let decoder = zstd::stream::read::Decoder::with_buffer(Source::new(input))?;
                 Box::new(Located(decoder, format))
@@ -44,38 +48,82 @@ impl Codec {
     }
 }
 
-/// A library's decoder that reads from a [`Source`].
-trait OverSource: Read {
-    type Input: BufRead;
-    fn source(&self) -> &Source<Self::Input>;
+/// A library's decoder of one file, which reads from a [`Source`].
+trait Member<R>: Read {
+    /// The first bytes of each file.
+    const MAGIC: &'static [u8];
+    fn begin(source: Source<R>) -> Self;
+    fn source(&self) -> &Source<R>;
+    fn end(self) -> Source<R>;
 }
 
-impl<R: BufRead> OverSource for MultiGzDecoder<Source<R>> {
-    type Input = R;
+impl<R: BufRead> Member<R> for GzDecoder<Source<R>> {
+    const MAGIC: &'static [u8] = b"\x1f\x8b";
+    fn begin(source: Source<R>) -> Self {
+        GzDecoder::new(source)
+    }
     fn source(&self) -> &Source<R> {
         self.get_ref()
     }
-}
-
-impl<R: BufRead> OverSource for MultiBzDecoder<Source<R>> {
-    type Input = R;
-    fn source(&self) -> &Source<R> {
-        self.get_ref()
+    fn end(self) -> Source<R> {
+        self.into_inner()
     }
 }
 
-impl<R: BufRead> OverSource for zstd::stream::read::Decoder<'_, Source<R>> {
-    type Input = R;
+impl<R: BufRead> Member<R> for BzDecoder<Source<R>> {
+    const MAGIC: &'static [u8] = b"BZh";
+    fn begin(source: Source<R>) -> Self {
+        BzDecoder::new(source)
+    }
     fn source(&self) -> &Source<R> {
         self.get_ref()
     }
+    fn end(self) -> Source<R> {
+        self.into_inner()
+    }
 }
 
-/// Adds format and offset to the errors of a library's decoder.
-struct Located<D>(D, &'static str);
+/// Compressed files that follow each other, up to the end or to bytes that begin no other file.
+struct Members<R, M> {
+    /// `None` at the end.
+    member: Option<M>,
+    format: &'static str,
+    source: PhantomData<R>,
+}
 
-impl<D: OverSource> Read for Located<D> {
+impl<R: BufRead, M: Member<R>> Members<R, M> {
+    fn new(input: R, format: &'static str) -> Self {
+        let member = Some(M::begin(Source::new(input)));
+        Members { member, format, source: PhantomData }
+    }
+}
+
+impl<R: BufRead, M: Member<R>> Read for Members<R, M> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read(buffer).map_err(|error| self.0.source().explain(self.1, error))
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        while let Some(member) = &mut self.member {
+            match member.read(buffer) {
+                Ok(0) => {}
+                Ok(count) => return Ok(count),
+                Err(error) => return Err(member.source().explain(self.format, error)),
+            }
+            let Some(ended) = self.member.take() else { break };
+            let mut source = ended.end();
+            if source.peek(M::MAGIC.len())? == M::MAGIC {
+                self.member = Some(M::begin(source));
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// Adds format and offset to the errors of zstd's decoder.
+struct Located<'a, R: BufRead>(zstd::stream::read::Decoder<'a, Source<R>>, &'static str);
+
+impl<R: BufRead> Read for Located<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| self.0.get_ref().explain(self.1, error))
     }
 }

@@ -9,7 +9,7 @@
 
 use std::io::{self, BufRead, Read};
 
-use crate::damage::damaged;
+use crate::damage::{cut, damaged};
 use crate::raw::{CHUNK_MAX, RawCodec, Scratch};
 use crate::source::Source;
 
@@ -24,6 +24,8 @@ pub(crate) struct FramedReader<R> {
     /// `used <= ready <= plain.len()`: the bytes between the two were not handed out yet.
     used: usize,
     ready: usize,
+    /// A block was read to its end.
+    is_begun: bool,
 }
 
 impl<R: BufRead> FramedReader<R> {
@@ -38,16 +40,22 @@ impl<R: BufRead> FramedReader<R> {
             plain,
             used: 0,
             ready: 0,
+            is_begun: false,
         }
     }
 
     /// Unpacks the next chunk, into `buffer` where it fits.
     fn next_chunk(&mut self, buffer: &mut [u8]) -> io::Result<Chunk> {
         while self.left == 0 {
-            match self.source.u32_or_end(self.format)? {
-                Some(length) => self.left = length as usize,
-                None => return Ok(Chunk::End),
+            let mut length = [0; 4];
+            match self.source.fill(&mut length)? {
+                4 => self.left = u32::from_be_bytes(length) as usize,
+                // Hadoop ignores a few bytes behind the last block, for example a line end.
+                0 => return Ok(Chunk::End),
+                _ if self.is_begun => return Ok(Chunk::End),
+                _ => return Err(cut(self.format, self.source.offset())),
             }
+            self.is_begun = true;
         }
         let start = self.source.offset();
         let length = self.source.u32(self.format)? as usize;

@@ -7,6 +7,8 @@ use crate::damage::{cut, damaged};
 /// Counts the bytes that a decoder takes.
 pub(crate) struct Source<R> {
     input: R,
+    /// Bytes that were looked at before they are taken.
+    ahead: Vec<u8>,
     /// Bytes taken so far.
     offset: u64,
     /// The stream itself failed; its error is no damage.
@@ -15,16 +17,38 @@ pub(crate) struct Source<R> {
 
 impl<R: BufRead> Source<R> {
     pub(crate) fn new(input: R) -> Self {
-        Source { input, offset: 0, failed: false }
+        Source::starting_at(input, 0)
     }
 
     /// A source whose first byte is this far into the whole stream.
     pub(crate) fn starting_at(input: R, offset: u64) -> Self {
-        Source { input, offset, failed: false }
+        Source { input, ahead: Vec::new(), offset, failed: false }
     }
 
+    /// Returns the stream below, which must not have been looked at by [`peek`](Self::peek).
     pub(crate) fn into_inner(self) -> R {
         self.input
+    }
+
+    /// Returns the next `count` bytes without taking them; fewer at the end of the stream.
+    pub(crate) fn peek(&mut self, count: usize) -> io::Result<&[u8]> {
+        while self.ahead.len() < count {
+            let more = match self.input.fill_buf() {
+                Ok(more) => more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => {
+                    self.failed = true;
+                    return Err(error);
+                }
+            };
+            let taken = more.len().min(count - self.ahead.len());
+            if taken == 0 {
+                break;
+            }
+            self.ahead.extend_from_slice(&more[..taken]);
+            self.input.consume(taken);
+        }
+        Ok(&self.ahead[..self.ahead.len().min(count)])
     }
 
     pub(crate) fn offset(&self) -> u64 {
@@ -84,6 +108,9 @@ impl<R: BufRead> Source<R> {
 
 impl<R: BufRead> BufRead for Source<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if !self.ahead.is_empty() {
+            return Ok(&self.ahead);
+        }
         match self.input.fill_buf() {
             Ok(bytes) => Ok(bytes),
             Err(error) => {
@@ -95,12 +122,19 @@ impl<R: BufRead> BufRead for Source<R> {
 
     fn consume(&mut self, count: usize) {
         self.offset += count as u64;
-        self.input.consume(count);
+        let ahead = count.min(self.ahead.len());
+        self.ahead.drain(..ahead);
+        self.input.consume(count - ahead);
     }
 }
 
 impl<R: BufRead> Read for Source<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if !self.ahead.is_empty() {
+            let count = self.ahead.as_slice().read(buffer)?;
+            self.consume(count);
+            return Ok(count);
+        }
         // Large reads go past the buffer of the stream below.
         let count = self.input.read(buffer).inspect_err(|error| {
             self.failed = error.kind() != io::ErrorKind::Interrupted;

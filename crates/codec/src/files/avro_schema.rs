@@ -1,11 +1,16 @@
 //! Avro's schemas: JSON that names types, which may contain each other.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use serde_json::{Map, Value};
 
 /// Types nested in a schema, deeper than any that is meant.
 const DEPTH_MAX: usize = 64;
+/// Longest text of a schema. Parsed, it takes up to 20 times as much memory.
+const TEXT_MAX: usize = 16 << 20;
+/// Most bytes of full names.
+const NAMES_MAX: usize = 16 << 20;
 
 /// A type by its place in the schema.
 pub(super) type TypeId = usize;
@@ -25,7 +30,7 @@ pub(super) enum Type {
     Array(TypeId),
     Map(TypeId),
     /// Each branch with its name in JSON; that of null is not shown.
-    Union(Vec<(String, TypeId)>),
+    Union(Vec<(Rc<str>, TypeId)>),
     Fixed(usize),
 }
 
@@ -37,6 +42,9 @@ pub(super) struct Schema {
 
 impl Schema {
     pub(super) fn parse(text: &[u8]) -> Result<Schema, String> {
+        if text.len() > TEXT_MAX {
+            return Err(format!("a schema of more than {TEXT_MAX} bytes"));
+        }
         let json: Value = serde_json::from_slice(text)
             .map_err(|error| format!("the schema is no JSON: {error}"))?;
         let mut parser = Parser::default();
@@ -52,15 +60,19 @@ impl Schema {
 #[derive(Default)]
 struct Parser {
     types: Vec<Type>,
+    /// Types without a name of their own, which need be there once.
+    primitives: HashMap<String, TypeId>,
+    /// Bytes of all full names: a namespace is part of each name in it.
+    names_length: usize,
     /// The JSON names of the types: full names of those that have a name, else the kind.
-    names: Vec<String>,
+    names: Vec<Rc<str>>,
     named: HashMap<String, TypeId>,
 }
 
 impl Parser {
     fn add(&mut self, name: &str, kind: Type) -> TypeId {
         self.types.push(kind);
-        self.names.push(name.to_owned());
+        self.names.push(name.into());
         self.types.len() - 1
     }
 
@@ -102,7 +114,12 @@ impl Parser {
                     .ok_or_else(|| format!("the schema names {name}, and has no such type"));
             }
         };
-        Ok(self.add(name, kind))
+        if let Some(id) = self.primitives.get(name) {
+            return Ok(*id);
+        }
+        let id = self.add(name, kind);
+        self.primitives.insert(name.to_owned(), id);
+        Ok(id)
     }
 
     fn object(
@@ -143,6 +160,10 @@ impl Parser {
         let name =
             text("name").ok_or_else(|| format!("a type {kind} of the schema has no name"))?;
         let full = full_name(name, text("namespace").unwrap_or(namespace));
+        self.names_length += full.len();
+        if self.names_length > NAMES_MAX {
+            return Err(format!("the names of the schema take more than {NAMES_MAX} bytes"));
+        }
         let own = full.rsplit_once('.').map_or("", |(namespace, _)| namespace).to_owned();
         let id = self.add(&full, Type::Null);
         self.named.insert(full, id);

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Write};
 
 use super::avro_schema::{Schema, Type, TypeId};
-use super::java;
+use super::{java, text};
 use crate::damage::{cut, damaged};
 use crate::source::Source;
 
@@ -53,9 +53,7 @@ impl<R: BufRead> Values<R> {
 
     /// The next bytes, in the buffer.
     pub(super) fn bytes(&mut self, length: i64) -> io::Result<&[u8]> {
-        if !(0..=LENGTH_MAX).contains(&length) {
-            return self.wrong(format!("a length of {length}"));
-        }
+        let length = self.length(length)?;
         self.source.read_into(FORMAT, length as usize, &mut self.buffer)?;
         Ok(&self.buffer)
     }
@@ -63,6 +61,33 @@ impl<R: BufRead> Values<R> {
     pub(super) fn string(&mut self) -> io::Result<String> {
         let length = self.long()?;
         Ok(String::from_utf8_lossy(self.bytes(length)?).into_owned())
+    }
+
+    /// Writes the next string as JSON. Compressed, a megabyte can hold a string of a gigabyte.
+    fn quoted_string(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        let length = self.long()?;
+        let length = self.length(length)?;
+        out.write_all(b"\"")?;
+        text::utf8(&mut self.source, FORMAT, length, |piece| escaped(piece, out))?;
+        out.write_all(b"\"")
+    }
+
+    /// Writes the next bytes as characters of the same number.
+    fn latin(&mut self, length: i64, out: &mut dyn Write) -> io::Result<()> {
+        let length = self.length(length)?;
+        out.write_all(b"\"")?;
+        text::pieces(&mut self.source, FORMAT, length, |piece| {
+            let piece: String = piece.iter().map(|byte| char::from(*byte)).collect();
+            escaped(&piece, out)
+        })?;
+        out.write_all(b"\"")
+    }
+
+    fn length(&self, length: i64) -> io::Result<u64> {
+        match u64::try_from(length) {
+            Ok(known) if length <= LENGTH_MAX => Ok(known),
+            _ => self.wrong(format!("a length of {length}")),
+        }
     }
 
     /// Reads a value and writes it as JSON.
@@ -94,12 +119,12 @@ impl<R: BufRead> Values<R> {
                 let bytes = *self.bytes(8)?.first_chunk().unwrap_or(&[0; 8]);
                 number(f64::from_le_bytes(bytes), false, out)
             }
-            Type::String => quoted(&self.string()?, out),
+            Type::String => self.quoted_string(out),
             Type::Bytes => {
                 let length = self.long()?;
-                latin(self.bytes(length)?, out)
+                self.latin(length, out)
             }
-            Type::Fixed(length) => latin(self.bytes(*length as i64)?, out),
+            Type::Fixed(length) => self.latin(i64::try_from(*length).unwrap_or(i64::MAX), out),
             Type::Enum(symbols) => {
                 let at = self.long()?;
                 match usize::try_from(at).ok().and_then(|at| symbols.get(at)) {
@@ -140,7 +165,7 @@ impl<R: BufRead> Values<R> {
             Type::Map(items) => {
                 out.write_all(b"{")?;
                 self.items(out, |values, out| {
-                    quoted(&values.string()?, out)?;
+                    values.quoted_string(out)?;
                     out.write_all(b":")?;
                     values.show(schema, *items, out)
                 })?;
@@ -188,30 +213,36 @@ fn number(value: f64, single: bool, out: &mut dyn Write) -> io::Result<()> {
     if value.is_finite() { out.write_all(text.as_bytes()) } else { write!(out, "\"{text}\"") }
 }
 
-/// Bytes as characters of the same number.
-fn latin(bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
-    let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
-    quoted(&text, out)
-}
-
-/// A JSON string with Jackson's escapes.
+/// Writes a JSON string.
 pub(super) fn quoted(text: &str, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"\"")?;
-    let mut rest = text;
-    while let Some(at) = rest.find(|c: char| c == '"' || c == '\\' || c < ' ') {
-        out.write_all(&rest.as_bytes()[..at])?;
-        let code = rest.as_bytes()[at];
-        match code {
-            b'"' | b'\\' => out.write_all(&[b'\\', code])?,
-            b'\n' => out.write_all(b"\\n")?,
-            b'\r' => out.write_all(b"\\r")?,
-            b'\t' => out.write_all(b"\\t")?,
-            8 => out.write_all(b"\\b")?,
-            12 => out.write_all(b"\\f")?,
-            _ => write!(out, "\\u{code:04X}")?,
-        }
-        rest = &rest[at + 1..];
-    }
-    out.write_all(rest.as_bytes())?;
+    escaped(text, out)?;
     out.write_all(b"\"")
+}
+
+/// Writes text with Jackson's escapes.
+fn escaped(text: &str, out: &mut dyn Write) -> io::Result<()> {
+    let mut rest = text;
+    let is_special = |c: char| matches!(c, '"' | '\\' | '\0'..='\x1f' | '\u{10000}'..);
+    while let Some((at, found)) = rest.char_indices().find(|(_, c)| is_special(*c)) {
+        let (plain, behind) = rest.split_at(at);
+        out.write_all(plain.as_bytes())?;
+        match found {
+            '"' => out.write_all(b"\\\"")?,
+            '\\' => out.write_all(b"\\\\")?,
+            '\n' => out.write_all(b"\\n")?,
+            '\r' => out.write_all(b"\\r")?,
+            '\t' => out.write_all(b"\\t")?,
+            '\x08' => out.write_all(b"\\b")?,
+            '\x0c' => out.write_all(b"\\f")?,
+            // Characters outside the basic plane are two, as in Java's strings.
+            _ => {
+                for unit in found.encode_utf16(&mut [0; 2]) {
+                    write!(out, "\\u{unit:04X}")?;
+                }
+            }
+        }
+        rest = behind.get(found.len_utf8()..).unwrap_or_default();
+    }
+    out.write_all(rest.as_bytes())
 }

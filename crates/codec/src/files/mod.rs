@@ -4,12 +4,16 @@
 pub mod avro;
 mod avro_schema;
 mod avro_value;
+mod fields;
+mod hash_order;
 mod inflate;
 mod java;
 pub mod orc;
+mod orc_footer;
 pub mod parquet;
 pub mod sequence;
 mod tail;
+mod text;
 mod thrift;
 mod writable;
 

@@ -10,19 +10,22 @@ use std::io::{self, Read, Seek, Write};
 
 use prost::Message;
 
-use super::inflate::Inflate;
+use super::orc_footer::{FORMAT, Footer};
 use super::tail::Tail;
-use super::unsupported;
-use crate::codec::Codec;
-use crate::raw::RawCodec;
 
 /// The first bytes of an ORC file.
 pub const MAGIC: &[u8] = b"ORC";
-const FORMAT: &str = "ORC";
 /// Types within types, more than any schema has.
 const DEPTH_MAX: usize = 100;
-/// Plain bytes of a footer that are believed to be meant.
-const FOOTER_MAX: usize = 256 << 20;
+/// Most memory for the types of a schema, as decoded.
+const TYPES_MAX: usize = 64 << 20;
+
+/// Numbers of the footer's fields.
+const STRIPES: u32 = 3;
+const TYPES: u32 = 4;
+const METADATA: u32 = 5;
+const ROWS: u32 = 6;
+const WRITER: u32 = 9;
 
 #[derive(Clone, PartialEq, Message)]
 struct PostScript {
@@ -36,20 +39,6 @@ struct PostScript {
     version: Vec<u32>,
     #[prost(string, optional, tag = "8000")]
     magic: Option<String>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct Footer {
-    #[prost(message, repeated, tag = "3")]
-    stripes: Vec<Stripe>,
-    #[prost(message, repeated, tag = "4")]
-    types: Vec<Type>,
-    #[prost(message, repeated, tag = "5")]
-    metadata: Vec<Metadata>,
-    #[prost(uint64, optional, tag = "6")]
-    rows: Option<u64>,
-    #[prost(uint32, optional, tag = "9")]
-    writer: Option<u32>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -117,6 +106,8 @@ const KINDS: [&str; 19] = [
 ];
 
 /// Writes what the footer says, for people.
+///
+/// The footer is unpacked several times: what it holds can be a thousand times as large as the file.
 pub fn write_summary(input: impl Read + Seek, out: &mut dyn Write) -> io::Result<()> {
     let mut tail = Tail::new(input, FORMAT)?;
     let length = tail.bytes(1, 0)?.first().copied().map_or(0, u64::from);
@@ -128,13 +119,9 @@ pub fn write_summary(input: impl Read + Seek, out: &mut dyn Write) -> io::Result
     };
     let behind = length + 1;
     let packed = tail.bytes(post.footer_length.unwrap_or(0), behind)?;
-    let start = behind + packed.len() as u64;
-    let offset = tail.length - start;
-    let plain = unpack(&packed, post.compression.unwrap_or(0), offset)?;
-    let footer = match Footer::decode(plain.as_slice()) {
-        Ok(footer) => footer,
-        Err(error) => return tail.wrong(start, error),
-    };
+    let offset = tail.length - behind - packed.len() as u64;
+    let footer = Footer { packed: &packed, compression: post.compression.unwrap_or(0), offset };
+    let schema = Schema::read(&footer)?;
     let version: Vec<String> = post.version.iter().map(u32::to_string).collect();
     let name = |names: &[&'static str], at: u32| names.get(at as usize).copied().unwrap_or("other");
     writeln!(
@@ -143,36 +130,76 @@ pub fn write_summary(input: impl Read + Seek, out: &mut dyn Write) -> io::Result
         version.join("."),
         name(&COMPRESSIONS, post.compression.unwrap_or(0)),
         post.compression_block_size.unwrap_or(0),
-        name(&WRITERS, footer.writer.unwrap_or(0)),
+        name(&WRITERS, schema.writer),
     )?;
-    writeln!(out, "rows: {}", footer.rows.unwrap_or(0))?;
-    let mut schema = String::new();
-    show_type(&footer.types, 0, 0, &mut schema);
-    writeln!(out, "schema: {schema}")?;
-    for entry in &footer.metadata {
+    writeln!(out, "rows: {}", schema.rows)?;
+    let mut text = String::new();
+    show_type(&schema.types, 0, 0, &mut text);
+    writeln!(out, "schema: {text}")?;
+    footer.messages(METADATA, |entry: Metadata| {
         let value = entry.value.as_deref().unwrap_or_default();
         let value = String::from_utf8_lossy(value);
-        writeln!(out, "metadata: {}={value}", entry.name.as_deref().unwrap_or_default())?;
-    }
-    for (at, stripe) in footer.stripes.iter().enumerate() {
+        writeln!(out, "metadata: {}={value}", entry.name.as_deref().unwrap_or_default())
+    })?;
+    let mut at = 0;
+    footer.messages(STRIPES, |stripe: Stripe| {
+        at += 1;
         writeln!(
             out,
-            "stripe {at}: offset {}, {} rows, index {}, data {}, footer {} bytes",
+            "stripe {}: offset {}, {} rows, index {}, data {}, footer {} bytes",
+            at - 1,
             stripe.offset.unwrap_or(0),
             stripe.rows.unwrap_or(0),
             stripe.index_length.unwrap_or(0),
             stripe.data_length.unwrap_or(0),
             stripe.footer_length.unwrap_or(0),
-        )?;
+        )
+    })
+}
+
+/// The parts of a footer that are needed at once.
+#[derive(Default)]
+struct Schema {
+    types: Vec<Type>,
+    rows: u64,
+    writer: u32,
+}
+
+impl Schema {
+    fn read(footer: &Footer<'_>) -> io::Result<Schema> {
+        let mut schema = Schema::default();
+        footer.numbers(|field, number| match field {
+            ROWS => schema.rows = number,
+            WRITER => schema.writer = number as u32,
+            _ => {}
+        })?;
+        let mut left = TYPES_MAX;
+        footer.messages(TYPES, |kind: Type| {
+            left = left.checked_sub(kind.memory()).ok_or_else(|| {
+                let cause = format!("a schema of more than {TYPES_MAX} bytes");
+                crate::damage::damaged(FORMAT, footer.offset, cause)
+            })?;
+            schema.types.push(kind);
+            Ok(())
+        })?;
+        Ok(schema)
     }
-    Ok(())
+}
+
+impl Type {
+    /// Returns the number of bytes that the type takes in memory, growth of the lists included.
+    fn memory(&self) -> usize {
+        let names = self.field_names.iter().map(String::capacity).sum::<usize>();
+        let list = self.field_names.capacity() * size_of::<String>();
+        2 * size_of::<Type>() + list + names + self.subtypes.capacity() * size_of::<u32>()
+    }
 }
 
 /// Longest text of a schema; types that name each other may make it grow without end.
 const SCHEMA_MAX: usize = 1 << 20;
 
 fn show_type(types: &[Type], at: usize, depth: usize, out: &mut String) {
-    let Some(kind) = types.get(at).filter(|_| depth < DEPTH_MAX && out.len() < SCHEMA_MAX) else {
+    let Some(kind) = types.get(at).filter(|_| depth < DEPTH_MAX) else {
         out.push('?');
         return;
     };
@@ -191,8 +218,14 @@ fn show_type(types: &[Type], at: usize, depth: usize, out: &mut String) {
                 if at > 0 {
                     out.push(',');
                 }
+                let field = kind.field_names.get(at).map_or("?", String::as_str);
+                // Before each field: a type may have thousands, each of which has thousands.
+                if out.len() + field.len() > SCHEMA_MAX {
+                    out.push('?');
+                    break;
+                }
                 if name == "struct" {
-                    out.push_str(kind.field_names.get(at).map_or("?", String::as_str));
+                    out.push_str(field);
                     out.push(':');
                 }
                 show_type(types, *sub as usize, depth + 1, out);
@@ -201,55 +234,4 @@ fn show_type(types: &[Type], at: usize, depth: usize, out: &mut String) {
         }
         _ => {}
     }
-}
-
-fn unpack(packed: &[u8], compression: u32, offset: u64) -> io::Result<Vec<u8>> {
-    if compression == 0 {
-        return Ok(packed.to_vec());
-    }
-    let mut plain = Vec::new();
-    let mut rest = packed;
-    while !rest.is_empty() {
-        let at = offset + (packed.len() - rest.len()) as u64;
-        let cut = || crate::damage::cut(FORMAT, at);
-        let (head, behind) = rest.split_first_chunk::<3>().ok_or_else(cut)?;
-        let head = u32::from_le_bytes([head[0], head[1], head[2], 0]);
-        let (chunk, behind) = behind.split_at_checked((head >> 1) as usize).ok_or_else(cut)?;
-        rest = behind;
-        let limit = FOOTER_MAX - plain.len().min(FOOTER_MAX);
-        match head & 1 {
-            1 => plain.extend_from_slice(chunk),
-            _ => unpack_chunk(chunk, compression, at, limit, &mut plain)?,
-        }
-    }
-    Ok(plain)
-}
-
-fn unpack_chunk(
-    chunk: &[u8],
-    compression: u32,
-    at: u64,
-    limit: usize,
-    plain: &mut Vec<u8>,
-) -> io::Result<()> {
-    let raw = match compression {
-        1 => {
-            Inflate::new(chunk, FORMAT, at).take(limit as u64).read_to_end(plain)?;
-            return Ok(());
-        }
-        5 => {
-            let decoder = Codec::Zstandard.buffered_decoder(chunk)?;
-            decoder.take(limit as u64).read_to_end(plain)?;
-            return Ok(());
-        }
-        2 => RawCodec::Snappy,
-        3 => RawCodec::Lzo,
-        4 => RawCodec::Lz4,
-        _ => return Err(unsupported(format!("ORC's compression {compression} is not supported"))),
-    };
-    let mut unpacked = Vec::new();
-    let made = raw.unpack(chunk, &mut unpacked, limit);
-    let made = made.map_err(|cause| crate::damage::damaged(FORMAT, at, cause))?;
-    plain.extend_from_slice(&unpacked[..made]);
-    Ok(())
 }

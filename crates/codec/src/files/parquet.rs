@@ -7,7 +7,7 @@
 use std::io::{self, Read, Seek, Write};
 
 use super::tail::Tail;
-use super::thrift::{self, Value};
+use super::thrift::{self, Items, Value};
 use super::unsupported;
 
 /// The first bytes of a Parquet file.
@@ -66,11 +66,11 @@ pub fn write_summary(input: impl Read + Seek, out: &mut dyn Write) -> io::Result
         Ok(meta) => meta,
         Err((at, cause)) => return tail.wrong(8 + (footer.len() - at) as u64, cause),
     };
-    let by = meta.text(6).unwrap_or_else(|| "an unnamed program".to_owned());
+    let by = meta.text(6).unwrap_or("an unnamed program".into());
     writeln!(out, "Parquet file, version {}, written by {by}", meta.int(1).unwrap_or(0))?;
     writeln!(out, "rows: {}", meta.int(3).unwrap_or(0))?;
     writeln!(out, "schema:")?;
-    let mut elements = meta.items(2).iter();
+    let mut elements = meta.items(2);
     if let Some(root) = elements.next() {
         writeln!(out, "message {} {{", root.text(4).unwrap_or_default())?;
         show_fields(&mut elements, root.int(5).unwrap_or(0), 1, out)?;
@@ -80,12 +80,12 @@ pub fn write_summary(input: impl Read + Seek, out: &mut dyn Write) -> io::Result
         let value = entry.text(2).unwrap_or_default();
         writeln!(out, "metadata: {}={value}", entry.text(1).unwrap_or_default())?;
     }
-    meta.items(4).iter().enumerate().try_for_each(|(at, group)| show_group(at, group, out))
+    meta.items(4).enumerate().try_for_each(|(at, group)| show_group(at, &group, out))
 }
 
 /// The next `count` fields, each with those within it.
-fn show_fields<'a>(
-    elements: &mut impl Iterator<Item = &'a Value>,
+fn show_fields(
+    elements: &mut Items<'_>,
     count: i64,
     depth: usize,
     out: &mut dyn Write,
@@ -121,16 +121,18 @@ fn show_fields<'a>(
     Ok(())
 }
 
-fn show_group(at: usize, group: &Value, out: &mut dyn Write) -> io::Result<()> {
+fn show_group(at: usize, group: &Value<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (rows, bytes) = (group.int(3).unwrap_or(0), group.int(2).unwrap_or(0));
     writeln!(out, "row group {at}: {rows} rows, {bytes} bytes")?;
     for column in group.items(1) {
         let Some(meta) = column.field(3) else { continue };
-        let path: Vec<String> = meta.items(3).iter().filter_map(Value::as_text).collect();
+        write!(out, "  ")?;
+        for (at, part) in meta.items(3).filter_map(|part| part.as_text()).enumerate() {
+            write!(out, "{}{part}", if at > 0 { "." } else { "" })?;
+        }
         writeln!(
             out,
-            "  {}: {}, {} values, {} bytes of {}",
-            path.join("."),
+            ": {}, {} values, {} bytes of {}",
             name(&CODECS, meta.int(4)).unwrap_or("other"),
             meta.int(5).unwrap_or(0),
             meta.int(7).unwrap_or(0),

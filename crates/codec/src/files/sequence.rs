@@ -10,10 +10,12 @@
 
 use std::io::{self, BufRead, BufReader, Cursor, Read, Write};
 
+use super::fields::{FORMAT, Fields};
 use super::unsupported;
-use super::writable::{Fields, Writable, all_of};
+use super::writable::{Shower, Writable};
 use crate::codec::Codec;
-use crate::damage::Damage;
+use crate::damage::{Damage, cut};
+use crate::decode::Decoded;
 
 /// The first bytes of a SequenceFile.
 pub const MAGIC: &[u8] = b"SEQ";
@@ -21,8 +23,8 @@ const SYNC: i64 = 16;
 
 /// What the header says.
 struct Header {
-    key: Writable,
-    value: Writable,
+    key: Shower,
+    value: Shower,
     codec: Option<Codec>,
     by_block: bool,
     sync: Vec<u8>,
@@ -50,6 +52,7 @@ impl Header {
             input.text()?;
         }
         let sync = input.bytes(SYNC)?;
+        let (key, value) = (Shower::new(key), Shower::new(value));
         Ok(Header { key, value, codec, by_block: compressed && by_block, sync })
     }
 }
@@ -59,12 +62,30 @@ fn codec_of(class: &str) -> io::Result<Codec> {
         .ok_or_else(|| unsupported(format!("compression {class} is not supported")))
 }
 
-/// The plain bytes of a record or of a part of a block, which ended at `offset` of the file.
-fn unpack(codec: Option<Codec>, data: Vec<u8>, offset: u64) -> io::Result<Vec<u8>> {
-    let Some(codec) = codec else { return Ok(data) };
+/// The plain bytes of a record or of a part of a block.
+type Part = Fields<BufReader<Unpacked>>;
+
+/// Unpacks `data`, which ended at `offset` of the file. The plain bytes can be a thousand times as many and are never held.
+fn unpack(codec: Option<Codec>, data: Vec<u8>, offset: u64) -> io::Result<Part> {
     let start = offset - data.len() as u64;
-    let plain = codec.buffered_decoder(Cursor::new(data)).and_then(all_of);
-    plain.map_err(|error| within_file(error, start))
+    let data = Cursor::new(data);
+    let plain: Decoded<'static> = match codec {
+        None => Box::new(data),
+        Some(codec) => codec.buffered_decoder(data).map_err(|error| within_file(error, start))?,
+    };
+    Ok(Fields::starting_at(BufReader::new(Unpacked { plain, start }), start))
+}
+
+/// A decoder whose errors name places of the file.
+struct Unpacked {
+    plain: Decoded<'static>,
+    start: u64,
+}
+
+impl Read for Unpacked {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.plain.read(buffer).map_err(|error| within_file(error, self.start))
+    }
 }
 
 /// Offsets of damage count from the file's start.
@@ -78,55 +99,79 @@ fn within_file(error: io::Error, start: u64) -> io::Error {
     }
 }
 
+/// Writes the value in the next `length` bytes. It need not take all of them, but all have to be there.
+fn show<R: BufRead>(
+    shower: &mut Shower,
+    input: &mut Fields<R>,
+    length: i64,
+    output: &mut dyn Write,
+) -> io::Result<()> {
+    let Ok(length) = u64::try_from(length) else {
+        return input.wrong(format!("a length of {length}"));
+    };
+    let start = input.source.offset();
+    let mut value = Fields::starting_at((&mut input.source).take(length), start);
+    shower.show(&mut value, output)?;
+    io::copy(&mut value.source, &mut io::sink())?;
+    match value.source.offset() - start {
+        taken if taken < length => Err(cut(FORMAT, value.source.offset())),
+        _ => Ok(()),
+    }
+}
+
 /// Writes each record as a line.
 pub fn write_lines(input: impl Read, output: &mut dyn Write) -> io::Result<()> {
     let mut input = Fields::new(BufReader::with_capacity(1 << 18, input));
-    let header = Header::read(&mut input)?;
-    let mut record = |key: &[u8], value: &[u8]| {
-        writeln!(output, "{}\t{}", header.key.show(key)?, header.value.show(value)?)
-    };
+    let mut header = Header::read(&mut input)?;
     while let Some(length) = input.int_or_end()? {
         if length == -1 {
             if input.bytes(SYNC)? != header.sync {
                 return input.wrong("a sync marker is wrong");
             }
             if header.by_block {
-                block(&mut input, header.codec, &mut record)?;
+                block(&mut input, &mut header, output)?;
             }
             continue;
         }
         let key_length = input.int()?;
-        let rest = i64::from(length) - i64::from(key_length);
-        let key = input.bytes(key_length.into())?;
-        let value = input.bytes(rest)?;
-        let value = unpack(header.codec, value, input.source.offset())?;
-        record(&key, &value)?;
+        let value_length = i64::from(length) - i64::from(key_length);
+        show(&mut header.key, &mut input, key_length.into(), output)?;
+        output.write_all(b"\t")?;
+        match header.codec {
+            None => show(&mut header.value, &mut input, value_length, output)?,
+            codec => {
+                let packed = input.bytes(value_length)?;
+                let mut value = unpack(codec, packed, input.source.offset())?;
+                header.value.show(&mut value, output)?;
+                // The checksum is behind the value.
+                io::copy(&mut value.source, &mut io::sink())?;
+            }
+        }
+        output.write_all(b"\n")?;
     }
     Ok(())
 }
 
-/// Takes the key and the value of each record.
-type RecordSink<'a> = dyn FnMut(&[u8], &[u8]) -> io::Result<()> + 'a;
-
 fn block<R: BufRead>(
     input: &mut Fields<R>,
-    codec: Option<Codec>,
-    record: &mut RecordSink<'_>,
+    header: &mut Header,
+    output: &mut dyn Write,
 ) -> io::Result<()> {
-    let count = input.vlong()?;
-    let mut part = || -> io::Result<Fields<Cursor<Vec<u8>>>> {
+    let (count, codec) = (input.vlong()?, header.codec);
+    let mut part = || -> io::Result<Part> {
         let length = input.vlong()?;
         let data = input.bytes(length)?;
-        Ok(Fields::new(Cursor::new(unpack(codec, data, input.source.offset())?)))
+        unpack(codec, data, input.source.offset())
     };
     let (mut key_lengths, mut keys, mut value_lengths, mut values) =
         (part()?, part()?, part()?, part()?);
     for _ in 0..count {
         let key_length = key_lengths.vlong()?;
-        let key = keys.bytes(key_length)?;
+        show(&mut header.key, &mut keys, key_length, output)?;
+        output.write_all(b"\t")?;
         let value_length = value_lengths.vlong()?;
-        let value = values.bytes(value_length)?;
-        record(&key, &value)?;
+        show(&mut header.value, &mut values, value_length, output)?;
+        output.write_all(b"\n")?;
     }
     Ok(())
 }

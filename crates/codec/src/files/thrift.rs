@@ -1,4 +1,8 @@
 //! Thrift's compact protocol, in which Parquet writes its footer.
+//!
+//! Values are looked up in the encoded bytes. Decoded, a list of booleans would take 32 times as much memory.
+
+use std::borrow::Cow;
 
 use crate::files::thrift::Value::{Bool, Bytes, Double, Int, List, Struct};
 
@@ -6,58 +10,83 @@ use crate::files::thrift::Value::{Bool, Bytes, Double, Int, List, Struct};
 const DEPTH_MAX: usize = 32;
 
 /// A value without its names.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Value {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Value<'a> {
     Bool(bool),
     Int(i64),
     Double,
-    Bytes(Vec<u8>),
+    Bytes(&'a [u8]),
     /// Lists and sets.
-    List(Vec<Value>),
-    /// Fields with their ids.
-    Struct(Vec<(i16, Value)>),
+    List(Items<'a>),
+    /// Encoded fields with their ids.
+    Struct(&'a [u8]),
 }
 
-impl Value {
+impl<'a> Value<'a> {
     /// A field of a struct.
-    pub(super) fn field(&self, id: i16) -> Option<&Value> {
-        match self {
-            Struct(fields) => fields.iter().find(|(known, _)| *known == id).map(|(_, value)| value),
-            _ => None,
+    pub(super) fn field(&self, id: i16) -> Option<Value<'a>> {
+        let Struct(bytes) = *self else { return None };
+        let mut reader = Reader { bytes, at: 0 };
+        let mut found = 0;
+        while let Ok(Some(value)) = reader.field(&mut found, 0) {
+            if found == id {
+                return Some(value);
+            }
         }
+        None
     }
 
     /// A number in a field.
     pub(super) fn int(&self, id: i16) -> Option<i64> {
         match self.field(id)? {
-            Int(value) => Some(*value),
+            Int(value) => Some(value),
             _ => None,
         }
     }
 
     /// Text in a field.
-    pub(super) fn text(&self, id: i16) -> Option<String> {
+    pub(super) fn text(&self, id: i16) -> Option<Cow<'a, str>> {
         self.field(id)?.as_text()
     }
 
-    pub(super) fn as_text(&self) -> Option<String> {
+    pub(super) fn as_text(&self) -> Option<Cow<'a, str>> {
         match self {
-            Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+            Bytes(bytes) => Some(String::from_utf8_lossy(bytes)),
             _ => None,
         }
     }
 
     /// The items of a list in a field.
-    pub(super) fn items(&self, id: i16) -> &[Value] {
+    pub(super) fn items(&self, id: i16) -> Items<'a> {
         match self.field(id) {
             Some(List(items)) => items,
-            _ => &[],
+            _ => Items { bytes: &[], kind: 0, left: 0 },
         }
     }
 }
 
-/// Reads a struct; an error is what is wrong and where.
-pub(super) fn read_struct(bytes: &[u8]) -> Result<Value, (usize, &'static str)> {
+/// The items of a list that were not taken yet.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Items<'a> {
+    bytes: &'a [u8],
+    kind: u8,
+    left: u64,
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Value<'a>;
+
+    fn next(&mut self) -> Option<Value<'a>> {
+        self.left = self.left.checked_sub(1)?;
+        let mut reader = Reader { bytes: self.bytes, at: 0 };
+        let value = reader.value(self.kind, 0).ok()?;
+        self.bytes = reader.rest();
+        Some(value)
+    }
+}
+
+/// Checks the encoding of a struct; an error is what is wrong and where.
+pub(super) fn read_struct(bytes: &[u8]) -> Result<Value<'_>, (usize, &'static str)> {
     let mut reader = Reader { bytes, at: 0 };
     reader.fields(0).map_err(|cause| (reader.at, cause))
 }
@@ -69,7 +98,16 @@ struct Reader<'a> {
 
 type Result1<T> = Result<T, &'static str>;
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.at..).unwrap_or_default()
+    }
+
+    /// The bytes that were read since `start`.
+    fn since(&self, start: usize) -> &'a [u8] {
+        self.bytes.get(start..self.at).unwrap_or_default()
+    }
+
     fn byte(&mut self) -> Result1<u8> {
         let byte = *self.bytes.get(self.at).ok_or("the footer ends in the middle")?;
         self.at += 1;
@@ -93,38 +131,40 @@ impl Reader<'_> {
         Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
-    fn bytes(&mut self, length: u64) -> Result1<&[u8]> {
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
+    fn bytes(&mut self, length: u64) -> Result1<&'a [u8]> {
         let length = usize::try_from(length).unwrap_or(usize::MAX);
-        let part = rest.get(..length).ok_or("the footer ends in the middle")?;
+        let part = self.rest().get(..length).ok_or("the footer ends in the middle")?;
         self.at += length;
         Ok(part)
     }
 
-    fn fields(&mut self, depth: usize) -> Result1<Value> {
+    /// Reads the next field of a struct and its id; returns `None` at the end.
+    fn field(&mut self, id: &mut i16, depth: usize) -> Result1<Option<Value<'a>>> {
+        let head = self.byte()?;
+        if head == 0 {
+            return Ok(None);
+        }
+        *id = match head >> 4 {
+            0 => self.int()? as i16,
+            step => id.wrapping_add(i16::from(step)),
+        };
+        Ok(Some(match head & 15 {
+            1 => Bool(true),
+            2 => Bool(false),
+            kind => self.value(kind, depth)?,
+        }))
+    }
+
+    fn fields(&mut self, depth: usize) -> Result1<Value<'a>> {
         if depth > DEPTH_MAX {
             return Err("values are nested too deeply");
         }
-        let (mut fields, mut id) = (Vec::new(), 0_i16);
-        loop {
-            let head = self.byte()?;
-            if head == 0 {
-                return Ok(Struct(fields));
-            }
-            id = match head >> 4 {
-                0 => self.int()? as i16,
-                step => id.wrapping_add(i16::from(step)),
-            };
-            let value = match head & 15 {
-                1 => Bool(true),
-                2 => Bool(false),
-                kind => self.value(kind, depth)?,
-            };
-            fields.push((id, value));
-        }
+        let (start, mut id) = (self.at, 0);
+        while self.field(&mut id, depth)?.is_some() {}
+        Ok(Struct(self.since(start)))
     }
 
-    fn value(&mut self, kind: u8, depth: usize) -> Result1<Value> {
+    fn value(&mut self, kind: u8, depth: usize) -> Result1<Value<'a>> {
         Ok(match kind {
             1 | 2 => Bool(self.byte()? == 1),
             3 => Int(i64::from(self.byte()?.cast_signed())),
@@ -135,7 +175,7 @@ impl Reader<'_> {
             }
             8 => {
                 let length = self.varint()?;
-                Bytes(self.bytes(length)?.to_vec())
+                Bytes(self.bytes(length)?)
             }
             9 | 10 => self.list(depth)?,
             12 => self.fields(depth + 1)?,
@@ -144,19 +184,19 @@ impl Reader<'_> {
     }
 
     /// Each item takes a byte at least, so that no list is longer than what is there.
-    fn list(&mut self, depth: usize) -> Result1<Value> {
+    fn list(&mut self, depth: usize) -> Result1<Value<'a>> {
         if depth > DEPTH_MAX {
             return Err("values are nested too deeply");
         }
         let head = self.byte()?;
-        let count = match head >> 4 {
+        let left = match head >> 4 {
             15 => self.varint()?,
             count => u64::from(count),
         };
-        let mut items = Vec::new();
-        for _ in 0..count {
-            items.push(self.value(head & 15, depth + 1)?);
+        let (start, kind) = (self.at, head & 15);
+        for _ in 0..left {
+            self.value(kind, depth + 1)?;
         }
-        Ok(List(items))
+        Ok(List(Items { bytes: self.since(start), kind, left }))
     }
 }

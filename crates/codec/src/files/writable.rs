@@ -1,86 +1,30 @@
-//! Hadoop's Writables: how values are laid out, and how Java's `toString` shows them.
+//! Hadoop's Writables, shown as Java's `toString` does.
+//!
+//! Values go out as they are read. Only a MapWritable is held, because Java shows it in the order of its hash table.
 
-use std::io::{self, Cursor, Read};
+use std::cell::Cell;
+use std::io::{self, BufRead, Write};
 
+use super::fields::{FORMAT, Fields};
+use super::hash_order::HashOrder;
+use super::text::{Utf8Decoder, pieces};
 use super::{java, unsupported};
-use crate::damage::damaged;
-use crate::source::Source;
 
-/// The format's name in errors.
-pub(super) const FORMAT: &str = "SequenceFile";
-/// Largest record, name or buffer that is believed to be meant.
-pub(super) const LENGTH_MAX: i64 = 256 << 20;
+/// Values within values, deeper than any that are meant.
+const DEPTH_MAX: usize = 32;
+/// Most memory for the maps of one record.
+const MAPS_MAX: usize = 64 << 20;
+/// Memory for an entry of a map, apart from its text.
+const ENTRY: usize = 128;
 
-/// The fields of a SequenceFile or of one of its values, in order.
-pub(super) struct Fields<R> {
-    pub source: Source<R>,
-}
-
-impl<R: io::BufRead> Fields<R> {
-    pub(super) fn new(input: R) -> Self {
-        Fields { source: Source::new(input) }
-    }
-
-    pub(super) fn wrong<T>(&self, cause: impl ToString) -> io::Result<T> {
-        Err(damaged(FORMAT, self.source.offset(), cause))
-    }
-
-    pub(super) fn byte(&mut self) -> io::Result<u8> {
-        let mut one = [0];
-        match self.source.fill(&mut one)? {
-            0 => Err(crate::damage::cut(FORMAT, self.source.offset())),
-            _ => Ok(one[0]),
-        }
-    }
-
-    pub(super) fn bytes(&mut self, length: i64) -> io::Result<Vec<u8>> {
-        if !(0..=LENGTH_MAX).contains(&length) {
-            return self.wrong(format!("a length of {length}"));
-        }
-        let mut out = Vec::new();
-        self.source.read_into(FORMAT, length as usize, &mut out)?;
-        Ok(out)
-    }
-
-    /// A big-endian 32-bit number; `None` at the end of the file.
-    pub(super) fn int_or_end(&mut self) -> io::Result<Option<i32>> {
-        Ok(self.source.u32_or_end(FORMAT)?.map(u32::cast_signed))
-    }
-
-    pub(super) fn int(&mut self) -> io::Result<i32> {
-        Ok(self.source.u32(FORMAT)?.cast_signed())
-    }
-
-    fn long(&mut self) -> io::Result<i64> {
-        let data = self.bytes(8)?;
-        Ok(data.iter().fold(0_i64, |value, byte| value << 8 | i64::from(*byte)))
-    }
-
-    /// Hadoop's number of variable length (WritableUtils.readVLong).
-    pub(super) fn vlong(&mut self) -> io::Result<i64> {
-        let first = self.byte()?.cast_signed();
-        let (count, negative) = match first {
-            -112..=127 => return Ok(i64::from(first)),
-            -120..=-113 => (-112 - i32::from(first), false),
-            _ => (-120 - i32::from(first), true),
-        };
-        let mut value = 0_i64;
-        for _ in 0..count {
-            value = value << 8 | i64::from(self.byte()?);
-        }
-        Ok(if negative { !value } else { value })
-    }
-
-    pub(super) fn text(&mut self) -> io::Result<String> {
-        let length = self.vlong()?;
-        Ok(String::from_utf8_lossy(&self.bytes(length)?).into_owned())
-    }
-}
+/// The package of Hadoop's own Writables.
+const PACKAGE: &str = "org.apache.hadoop.io.";
 
 /// The Writable types that can be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Writable {
     Text,
+    Utf8,
     Int,
     Long,
     VInt,
@@ -91,15 +35,23 @@ pub(super) enum Writable {
     Double,
     Bytes,
     Null,
+    Md5,
+    Map,
+    SortedMap,
+    Object,
+    PrimitiveArray,
+    EnumSet,
 }
 
 impl Writable {
     pub(super) fn of_class(class: &str) -> io::Result<Writable> {
-        let name = class.strip_prefix("org.apache.hadoop.io.").unwrap_or(class);
+        let name = class.strip_prefix(PACKAGE).unwrap_or(class);
         Ok(match name {
             "Text" => Writable::Text,
+            "UTF8" => Writable::Utf8,
             "IntWritable" => Writable::Int,
-            "LongWritable" => Writable::Long,
+            // The short names are Hadoop's own (WritableName).
+            "LongWritable" | "long" => Writable::Long,
             "VIntWritable" | "VLongWritable" => Writable::VInt,
             "ShortWritable" => Writable::Short,
             "ByteWritable" => Writable::Byte,
@@ -107,7 +59,13 @@ impl Writable {
             "FloatWritable" => Writable::Float,
             "DoubleWritable" => Writable::Double,
             "BytesWritable" => Writable::Bytes,
-            "NullWritable" => Writable::Null,
+            "NullWritable" | "null" => Writable::Null,
+            "MD5Hash" => Writable::Md5,
+            "MapWritable" => Writable::Map,
+            "SortedMapWritable" => Writable::SortedMap,
+            "ObjectWritable" => Writable::Object,
+            "ArrayPrimitiveWritable" => Writable::PrimitiveArray,
+            "EnumSetWritable" => Writable::EnumSet,
             _ => {
                 return Err(unsupported(format!(
                     "records of {class} cannot be shown; only the types of org.apache.hadoop.io can"
@@ -116,38 +74,447 @@ impl Writable {
         })
     }
 
-    /// The value as Java's toString has it.
-    pub(super) fn show(self, data: &[u8]) -> io::Result<String> {
-        let mut input = Fields::new(Cursor::new(data));
-        Ok(match self {
-            Writable::Text => input.text()?,
-            Writable::Int => input.int()?.to_string(),
-            Writable::Long => input.long()?.to_string(),
-            Writable::VInt => input.vlong()?.to_string(),
-            Writable::Short => i16::from_be_bytes([input.byte()?, input.byte()?]).to_string(),
-            Writable::Byte => input.byte()?.cast_signed().to_string(),
-            Writable::Boolean => (input.byte()? != 0).to_string(),
-            Writable::Float => {
-                java::number(f32::from_bits(input.int()?.cast_unsigned()).into(), true)
-            }
-            Writable::Double => java::number(f64::from_bits(input.long()?.cast_unsigned()), false),
-            Writable::Bytes => {
-                let length = input.int()?.into();
-                let bytes = input.bytes(length)?;
-                let pairs: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-                pairs.join(" ")
-            }
-            Writable::Null => "(null)".to_owned(),
+    /// Returns the type with a number that every map knows (AbstractMapWritable).
+    fn of_id(id: i8) -> Option<Writable> {
+        Some(match id {
+            -126 => Writable::Boolean,
+            -125 => Writable::Bytes,
+            -124 => Writable::Float,
+            -123 => Writable::Int,
+            -122 => Writable::Long,
+            -121 => Writable::Map,
+            -120 => Writable::Md5,
+            -119 => Writable::Null,
+            -118 => Writable::Object,
+            -117 => Writable::SortedMap,
+            -116 => Writable::Text,
+            -114 | -113 => Writable::VInt,
+            _ => return None,
         })
     }
 }
 
-/// Everything that a decoder gives, if that is no more than a record may have.
-pub(super) fn all_of(decoder: impl Read) -> io::Result<Vec<u8>> {
-    let mut out = Vec::new();
-    decoder.take(LENGTH_MAX as u64 + 1).read_to_end(&mut out)?;
-    if out.len() as i64 > LENGTH_MAX {
-        return Err(damaged(FORMAT, 0, format!("a record of more than {LENGTH_MAX} bytes")));
+/// Shows the keys or the values of a file, one after the other.
+pub(super) struct Shower {
+    kind: Writable,
+    /// Memory that maps of this record may still take.
+    left: Cell<usize>,
+    /// The hash table of the MapWritable that Java uses for all records of the file.
+    table: HashOrder,
+}
+
+impl Shower {
+    pub(super) fn new(kind: Writable) -> Shower {
+        Shower { kind, left: Cell::new(MAPS_MAX), table: HashOrder::default() }
     }
-    Ok(out)
+
+    /// Writes the next value.
+    pub(super) fn show<R: BufRead>(
+        &mut self,
+        input: &mut Fields<R>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let values = Values { left: &self.left };
+        self.left.set(MAPS_MAX);
+        match self.kind {
+            Writable::Map => values.map(&mut self.table, input, 0, out),
+            kind => values.show(kind, input, 0, out),
+        }
+    }
+}
+
+/// Shows the values of a record.
+#[derive(Clone, Copy)]
+struct Values<'a> {
+    left: &'a Cell<usize>,
+}
+
+impl<'a> Values<'a> {
+    fn show<R: BufRead>(
+        self,
+        kind: Writable,
+        input: &mut Fields<R>,
+        depth: usize,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        if depth > DEPTH_MAX {
+            return input.wrong("values are nested too deeply");
+        }
+        match kind {
+            Writable::Map => self.map(&mut HashOrder::default(), input, depth, out),
+            Writable::SortedMap => self.sorted_map(input, depth, out),
+            Writable::Object => self.object(input, depth, true, out),
+            Writable::PrimitiveArray => {
+                let class = input.short_text()?;
+                primitive_array(&class, input, out)
+            }
+            Writable::EnumSet => self.enum_set(input, depth, out),
+            simple => show_simple(simple, input, out).map(|_| ()),
+        }
+    }
+
+    /// Java shows a SortedMapWritable by its class and a hash code; its entries say more.
+    fn sorted_map<R: BufRead>(
+        self,
+        input: &mut Fields<R>,
+        depth: usize,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let classes = Classes::read(input)?;
+        out.write_all(b"{")?;
+        for at in 0..input.int()? {
+            separate(at > 0, out)?;
+            self.show(classes.next(input)?, input, depth + 1, out)?;
+            out.write_all(b"=")?;
+            self.show(classes.next(input)?, input, depth + 1, out)?;
+        }
+        out.write_all(b"}")
+    }
+
+    fn map<R: BufRead>(
+        self,
+        table: &mut HashOrder,
+        input: &mut Fields<R>,
+        depth: usize,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let classes = Classes::read(input)?;
+        let (mut entries, mut hashes) = (Vec::new(), Vec::new());
+        for _ in 0..input.int()? {
+            let mut text = Limited { text: Vec::new(), left: self.left };
+            text.charge(ENTRY)?;
+            let kind = classes.next(input)?;
+            let hash = match kind.has_hash() {
+                true => show_simple(kind, input, &mut text)?,
+                // Java's order of such keys differs from run to run.
+                false => self.show(kind, input, depth + 1, &mut text).map(|()| 0)?,
+            };
+            text.write_all(b"=")?;
+            self.show(classes.next(input)?, input, depth + 1, &mut text)?;
+            entries.push(text.text);
+            hashes.push(hash);
+        }
+        out.write_all(b"{")?;
+        for (at, entry) in table.of(&hashes).into_iter().enumerate() {
+            separate(at > 0, out)?;
+            out.write_all(entries.get(entry).map_or(&[][..], Vec::as_slice))?;
+        }
+        out.write_all(b"}")
+    }
+
+    /// An object with its class, as ObjectWritable writes them. `is_outer`: shows the class, too.
+    fn object<R: BufRead>(
+        self,
+        input: &mut Fields<R>,
+        depth: usize,
+        is_outer: bool,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        if depth > DEPTH_MAX {
+            return input.wrong("values are nested too deeply");
+        }
+        let declared = input.short_text()?;
+        let begin = |class: &str, out: &mut dyn Write| match is_outer {
+            true => write!(out, "OW[class={class},value="),
+            false => Ok(()),
+        };
+        if is_primitive(&declared) {
+            begin(&declared, out)?;
+            show_primitive(&declared, input, out)?;
+        } else if declared.starts_with('[') {
+            begin(&class_of(&declared), out)?;
+            out.write_all(b"[")?;
+            for at in 0..input.int()? {
+                separate(at > 0, out)?;
+                self.object(input, depth + 1, false, out)?;
+            }
+            out.write_all(b"]")?;
+        } else if declared == "org.apache.hadoop.io.ArrayPrimitiveWritable$Internal" {
+            let element = input.short_text()?;
+            begin(&format!("class [{}", descriptor(&element)), out)?;
+            primitive_array(&element, input, out)?;
+        } else if declared == "java.lang.String" {
+            begin(&class_of(&declared), out)?;
+            out.write_all(input.short_text()?.as_bytes())?;
+        } else {
+            // The class of a Writable, or the name of an enum's constant.
+            let name = input.short_text()?;
+            match Writable::of_class(&name) {
+                _ if name == "org.apache.hadoop.io.ObjectWritable$NullInstance" => {
+                    begin(&class_of(&input.short_text()?), out)?;
+                    out.write_all(b"null")?;
+                }
+                Ok(kind) => {
+                    begin(&class_of(&declared), out)?;
+                    self.show(kind, input, depth + 1, out)?;
+                }
+                Err(error) if name.contains('.') => return Err(error),
+                Err(_) => {
+                    begin(&class_of(&declared), out)?;
+                    out.write_all(name.as_bytes())?;
+                }
+            }
+        }
+        if is_outer { out.write_all(b"]") } else { Ok(()) }
+    }
+
+    fn enum_set<R: BufRead>(
+        self,
+        input: &mut Fields<R>,
+        depth: usize,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let count = input.int()?;
+        if count <= 0 {
+            // The name of the elements' class.
+            let length = input.int()?.max(0).into();
+            input.bytes(length)?;
+            return out.write_all(if count == 0 { b"[]" } else { b"(null)" });
+        }
+        out.write_all(b"[")?;
+        for at in 0..count {
+            separate(at > 0, out)?;
+            self.object(input, depth + 1, false, out)?;
+        }
+        out.write_all(b"]")
+    }
+}
+
+/// The classes that a map names itself, by their numbers.
+struct Classes(Vec<(i8, String)>);
+
+impl Classes {
+    fn read<R: BufRead>(input: &mut Fields<R>) -> io::Result<Classes> {
+        let count = input.byte()?.cast_signed();
+        let class = |input: &mut Fields<R>| Ok((input.byte()?.cast_signed(), input.short_text()?));
+        (0..count).map(|_| class(input)).collect::<io::Result<_>>().map(Classes)
+    }
+
+    /// Reads the number of a class and returns the type.
+    fn next<R: BufRead>(&self, input: &mut Fields<R>) -> io::Result<Writable> {
+        let id = input.byte()?.cast_signed();
+        match self.0.iter().find(|(known, _)| *known == id) {
+            Some((_, class)) => Writable::of_class(class),
+            None => Writable::of_id(id).ok_or_else(|| {
+                unsupported(format!("a map has values of class {id}, which it does not name"))
+            }),
+        }
+    }
+}
+
+/// Text in memory that is charged to the record.
+struct Limited<'a> {
+    text: Vec<u8>,
+    left: &'a Cell<usize>,
+}
+
+impl Limited<'_> {
+    fn charge(&self, bytes: usize) -> io::Result<()> {
+        let left = self.left.get().checked_sub(bytes);
+        let left = left.ok_or_else(|| {
+            unsupported(format!("a record has maps of more than {MAPS_MAX} bytes"))
+        })?;
+        self.left.set(left);
+        Ok(())
+    }
+}
+
+impl Write for Limited<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // The buffer may be twice as large as what it holds.
+        self.charge(2 * bytes.len())?;
+        self.text.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn separate(is_more: bool, out: &mut dyn Write) -> io::Result<()> {
+    if is_more { out.write_all(b", ") } else { Ok(()) }
+}
+
+impl Writable {
+    /// Returns `true` if `show_simple` shows the type and knows its `hashCode`.
+    fn has_hash(self) -> bool {
+        !matches!(
+            self,
+            Writable::Map
+                | Writable::SortedMap
+                | Writable::Object
+                | Writable::PrimitiveArray
+                | Writable::EnumSet
+        )
+    }
+}
+
+/// Writes a value that holds no others and returns its `hashCode`.
+fn show_simple<R: BufRead>(
+    kind: Writable,
+    input: &mut Fields<R>,
+    out: &mut dyn Write,
+) -> io::Result<i32> {
+    Ok(match kind {
+        Writable::Text => {
+            let length = input.vlong()?;
+            text(input, length, out)?
+        }
+        Writable::Utf8 => {
+            let length = input.short()?;
+            text(input, length.into(), out)?
+        }
+        Writable::Bytes => {
+            let length = input.int()?;
+            hex(input, length.into(), out)?
+        }
+        Writable::Md5 => {
+            let bytes = input.bytes(16)?;
+            bytes.iter().try_for_each(|byte| write!(out, "{byte:02x}"))?;
+            i32::from_be_bytes(*bytes.first_chunk().unwrap_or(&[0; 4]))
+        }
+        Writable::Int => number(i64::from(input.int()?), out)?,
+        Writable::Long => number(input.long()?, out)?,
+        Writable::VInt => number(input.vlong()?, out)?,
+        Writable::Short => number(input.short()?.cast_signed().into(), out)?,
+        Writable::Byte => number(input.byte()?.cast_signed().into(), out)?,
+        Writable::Boolean => {
+            let value = input.byte()? != 0;
+            write!(out, "{value}")?;
+            i32::from(!value)
+        }
+        Writable::Float => {
+            let value = f32::from_bits(input.int()?.cast_unsigned());
+            out.write_all(java::number(value.into(), true).as_bytes())?;
+            value.to_bits().cast_signed()
+        }
+        Writable::Double => {
+            let value = f64::from_bits(input.long()?.cast_unsigned());
+            out.write_all(java::number(value, false).as_bytes())?;
+            value.to_bits() as i32
+        }
+        _ => {
+            out.write_all(b"(null)")?;
+            0
+        }
+    })
+}
+
+fn number(value: i64, out: &mut dyn Write) -> io::Result<i32> {
+    write!(out, "{value}")?;
+    Ok(value as i32)
+}
+
+/// Hadoop's hash of bytes, continued.
+fn hashed(hash: i32, bytes: &[u8]) -> i32 {
+    let add = |hash: i32, byte: &u8| hash.wrapping_mul(31).wrapping_add(byte.cast_signed().into());
+    bytes.iter().fold(hash, add)
+}
+
+fn length<R: BufRead>(input: &Fields<R>, length: i64) -> io::Result<u64> {
+    u64::try_from(length).or_else(|_| input.wrong(format!("a length of {length}")))
+}
+
+fn text<R: BufRead>(input: &mut Fields<R>, count: i64, out: &mut dyn Write) -> io::Result<i32> {
+    let count = length(input, count)?;
+    let (mut hash, mut decoder) = (1, Utf8Decoder::default());
+    let mut take = |text: &str| out.write_all(text.as_bytes());
+    pieces(&mut input.source, FORMAT, count, |piece| {
+        hash = hashed(hash, piece);
+        decoder.push(piece, &mut take)
+    })?;
+    decoder.finish(&mut take)?;
+    Ok(hash)
+}
+
+/// Writes bytes as pairs of digits with spaces between them.
+fn hex<R: BufRead>(input: &mut Fields<R>, count: i64, out: &mut dyn Write) -> io::Result<i32> {
+    const DIGITS: [u8; 16] = *b"0123456789abcdef";
+    let count = length(input, count)?;
+    let (mut hash, mut shown, mut is_first) = (1, Vec::new(), true);
+    pieces(&mut input.source, FORMAT, count, |piece| {
+        hash = hashed(hash, piece);
+        shown.clear();
+        for byte in piece {
+            let digit = |half: u8| DIGITS[usize::from(half & 15)];
+            shown.extend([b' ', digit(byte >> 4), digit(*byte)]);
+        }
+        let skipped = usize::from(std::mem::take(&mut is_first));
+        out.write_all(&shown[skipped..])
+    })?;
+    Ok(hash)
+}
+
+/// Java's primitive types, each with its letter in the names of arrays.
+const PRIMITIVES: [(&str, char); 9] = [
+    ("boolean", 'Z'),
+    ("byte", 'B'),
+    ("char", 'C'),
+    ("short", 'S'),
+    ("int", 'I'),
+    ("long", 'J'),
+    ("float", 'F'),
+    ("double", 'D'),
+    ("void", 'V'),
+];
+
+fn is_primitive(name: &str) -> bool {
+    PRIMITIVES.iter().any(|(known, _)| *known == name)
+}
+
+fn descriptor(name: &str) -> char {
+    PRIMITIVES.iter().find(|(known, _)| *known == name).map_or('?', |(_, letter)| *letter)
+}
+
+/// What `Class.toString` says.
+fn class_of(name: &str) -> String {
+    match name {
+        _ if is_primitive(name) => name.to_owned(),
+        "org.apache.hadoop.io.Writable" | "org.apache.hadoop.io.WritableComparable" => {
+            format!("interface {name}")
+        }
+        _ => format!("class {name}"),
+    }
+}
+
+fn show_primitive<R: BufRead>(
+    name: &str,
+    input: &mut Fields<R>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let kind = match name {
+        "boolean" => Writable::Boolean,
+        "byte" => Writable::Byte,
+        "short" => Writable::Short,
+        "int" => Writable::Int,
+        "long" => Writable::Long,
+        "float" => Writable::Float,
+        "double" => Writable::Double,
+        "char" => {
+            let letter = char::from_u32(input.short()?.into()).unwrap_or('\u{fffd}');
+            return write!(out, "{letter}");
+        }
+        "void" => return out.write_all(b"null"),
+        _ => return input.wrong(format!("{name} is no primitive type")),
+    };
+    show_simple(kind, input, out).map(|_| ())
+}
+
+/// Java shows an ArrayPrimitiveWritable by its address; the numbers are shown here as `Arrays.toString` shows them.
+fn primitive_array<R: BufRead>(
+    element: &str,
+    input: &mut Fields<R>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    out.write_all(b"[")?;
+    // Only elements of `void` take no bytes, and no array has them.
+    if element == "void" {
+        return input.wrong("an array of void");
+    }
+    for at in 0..input.int()? {
+        separate(at > 0, out)?;
+        show_primitive(element, input, out)?;
+    }
+    out.write_all(b"]")
 }

@@ -52,7 +52,7 @@ impl Checksums {
     }
 }
 
-/// Reads a header; `None` at the end of the stream.
+/// Reads a header; `None` at the end of the stream, and behind a complete file where no other file begins.
 pub(super) fn read<R: BufRead>(source: &mut Source<R>) -> io::Result<Option<Checksums>> {
     let start = source.offset();
     let mut magic = [0; 9];
@@ -64,6 +64,9 @@ pub(super) fn read<R: BufRead>(source: &mut Source<R>) -> io::Result<Option<Chec
         _ => {}
     }
     if magic != MAGIC {
+        if start > 0 {
+            return Ok(None);
+        }
         return Err(damaged(FORMAT, start, "this is no lzop file: its first bytes are others"));
     }
     Header { bytes: Vec::new(), part: Vec::new() }.read(source).map(Some)

@@ -21,6 +21,8 @@ pub struct LzopReader<R> {
     source: Source<R>,
     /// `None`: the next thing is a header, or the end.
     checksums: Option<Checksums>,
+    /// No other file follows.
+    is_ended: bool,
     packed: Vec<u8>,
     plain: Vec<u8>,
     /// `used <= ready <= plain.len()`: the bytes between the two were not handed out yet.
@@ -41,7 +43,16 @@ impl<R: BufRead> LzopReader<R> {
     /// Goes on in the middle of a file, at a block.
     pub(super) fn at(source: Source<R>, checksums: Option<Checksums>) -> Self {
         let (packed, plain) = Default::default();
-        LzopReader { source, checksums, packed, plain, used: 0, ready: 0, block: 0 }
+        LzopReader {
+            source,
+            checksums,
+            is_ended: false,
+            packed,
+            plain,
+            used: 0,
+            ready: 0,
+            block: 0,
+        }
     }
 
     /// The offset in the file of the block that the next byte is from; known after a read.
@@ -67,8 +78,11 @@ impl<R: BufRead> LzopReader<R> {
     /// Unpacks the next block, into `buffer` where it fits.
     fn next_block(&mut self, buffer: &mut [u8]) -> io::Result<Next> {
         let Some(checksums) = self.checksums else {
-            self.checksums = header::read(&mut self.source)?;
-            return Ok(if self.checksums.is_some() { Next::Inside } else { Next::End });
+            if !self.is_ended {
+                self.checksums = header::read(&mut self.source)?;
+                self.is_ended = self.checksums.is_none();
+            }
+            return Ok(if self.is_ended { Next::End } else { Next::Inside });
         };
         let at = self.source.offset();
         let plain_length = self.source.u32(FORMAT)?;
