@@ -1,5 +1,6 @@
 //! Compiles `proto/*.proto` with protox (no protoc needed) and writes, next to prost's code, one
 //! [`Shape`](src/shape.rs) per message: prost does not enforce `required` on decode, the shapes do.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 use heck::{ToSnakeCase, ToUpperCamelCase};
 use prost_types::field_descriptor_proto::{Label, Type};

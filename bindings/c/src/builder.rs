@@ -98,7 +98,7 @@ impl Wanted {
         }
         let warnings = builder.take_warnings()?;
         if !warnings.is_empty() {
-            eprintln!("libhdfs: {}", warnings.join("; "));
+            zerohop_system::noteln!("libhdfs: {}", warnings.join("; "));
         }
         Ok(Arc::new(HdfsStore::new(builder.build_blocking()?, conf)))
     }

@@ -163,7 +163,7 @@ fn carried_out<T>(call: impl FnOnce() -> Result<T>) -> std::result::Result<T, i3
     };
     if failure.errno == EINTERNAL {
         // The number says nothing, and many programs show no more than that; Apache's library prints a stack trace.
-        eprintln!("libhdfs: {}", failure.cause);
+        zerohop_system::noteln!("libhdfs: {}", failure.cause);
     }
     // Java's messages and paths have no NUL in them.
     let text = |text: &str| CString::new(text.replace('\0', "?")).ok();
@@ -235,5 +235,23 @@ mod tests {
         assert_eq!(run(-1, || panic!("here")), -1);
         std::panic::set_hook(hook);
         assert_eq!(io::Error::last_os_error().raw_os_error(), Some(EINTERNAL));
+    }
+
+    /// The line about a fault used to abort the program that uses the library.
+    #[test]
+    fn a_fault_that_nobody_can_be_told_of_is_an_error() {
+        const CASE: &str = "ZEROHOP_TEST_FULL_STDERR";
+        const RETURNED: i32 = 7;
+        if std::env::var_os(CASE).is_some() {
+            std::panic::set_hook(Box::new(|_| ()));
+            assert_eq!(run(-1, || panic!("here")), -1);
+            std::process::exit(RETURNED);
+        }
+        let name = "failure::tests::a_fault_that_nobody_can_be_told_of_is_an_error";
+        let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+        again.args(["--exact", name, "--nocapture"]).env(CASE, "1");
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let status = again.stdout(std::process::Stdio::null()).stderr(full).status().unwrap();
+        assert_eq!(status.code(), Some(RETURNED));
     }
 }

@@ -5,6 +5,7 @@
 //!
 //! In each round read(2) and the client take turns, each on files that were dropped just before, by one
 //! reader and by two. Printed are medians: MB/s, and the ratio of each pair.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 use rustix::fs::{Advice, fadvise};
 use std::fs::File;

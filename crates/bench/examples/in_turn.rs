@@ -6,6 +6,7 @@
 //! first one named is what the others are compared with.
 //!
 //! Before a file is written the memory for it is made warm (`zerohop_bench::memory`).
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 use std::io::{Read, Write};
 use std::time::Instant;

@@ -1,4 +1,5 @@
 //! What this machine allows, without any cluster: `cargo run --release --example limits [DIRECTORY]`.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 use std::io;
 use std::path::PathBuf;

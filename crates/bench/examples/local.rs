@@ -5,6 +5,7 @@
 //! the same bytes written in calls of 1 MiB. Every row is a median of the rounds; ratios are to the
 //! raw row above. With the word `opens` behind it, only the costs of opening; with `ranges`, only
 //! ranges next to each other.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 use std::fs::File;
 use std::hint::black_box;

@@ -6,6 +6,7 @@
 //! and time is taken from the moment the NameNode declares it dead until every block has two replicas again.
 //! Raw is what the two DataNodes that are left would do without HDFS, each in a thread for each direction: sendfile from a file
 //! to a loopback connection, and read(2) from there and write(2) into a file beside it.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 use std::fs::File;
 use std::io::{Read, Write};

@@ -64,7 +64,7 @@ pub fn run(settings: Settings, words: Vec<String>) -> i32 {
         .and_then(|asked| settings.load_for_cluster().and_then(|conf| balance(&conf, &asked)));
     done.unwrap_or_else(|failure| {
         if failure.kind == Kind::Usage {
-            eprintln!("balancer: {failure}\n{USAGE}");
+            noteln!("balancer: {failure}\n{USAGE}");
             return EXIT_USAGE;
         }
         complain("balancer", &failure)

@@ -55,7 +55,7 @@ pub fn run(settings: Settings, words: Vec<String>) -> i32 {
             0
         }
         _ => {
-            eprintln!("{usage}");
+            noteln!("{usage}");
             1
         }
     }

@@ -52,7 +52,7 @@ pub fn run(mut settings: Settings, mut words: Vec<String>) -> i32 {
         Ok(()) => 0,
         Err(failure) if failure.kind == Kind::Pipe => 141,
         Err(failure) if failure.kind == Kind::Usage => {
-            eprintln!("codec: {failure}\n{USAGE}");
+            noteln!("codec: {failure}\n{USAGE}");
             EXIT_USAGE
         }
         Err(failure) => complain("codec", &failure),

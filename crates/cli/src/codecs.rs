@@ -13,7 +13,7 @@ pub fn configured(conf: &Conf) -> Outcome<Codecs> {
     let codecs = Codecs::with_classes(classes, Some(passthrough.trim()));
     for class in codecs.unknown() {
         let key = keys::IO_COMPRESSION_CODECS.name;
-        eprintln!("{key}: {class} is not built in; its files are taken as they are");
+        noteln!("{key}: {class} is not built in; its files are taken as they are");
     }
     Ok(codecs)
 }

@@ -150,7 +150,7 @@ fn own(args: Vec<String>) -> i32 {
         return start(run, &verb, settings, rest.split_off(1));
     }
     if let Some(hint) = rest.first().and_then(|word| meant(word, &rest)) {
-        eprintln!("{hint}");
+        noteln!("{hint}");
         return EXIT_UNKNOWN;
     }
     let all = std::iter::once("zerohop".to_owned()).chain(rest);
@@ -310,7 +310,7 @@ fn scripted_with(
         verbs.join(", ")
     );
     let Some(verb) = words.first().cloned() else {
-        eprintln!("{usage}");
+        noteln!("{usage}");
         return 1;
     };
     if matches!(verb.as_str(), "--help" | "-help" | "-h" | "help") {
@@ -323,7 +323,7 @@ fn scripted_with(
         None => {
             let meant = zerohop_conf::closest(&verb, verbs);
             let meant = meant.map_or(String::new(), |near| format!(" Did you mean {near}?"));
-            eprintln!("ERROR: {verb} is not a command of zerohop's {script};{meant} {usage}");
+            noteln!("ERROR: {verb} is not a command of zerohop's {script};{meant} {usage}");
             1
         }
     }

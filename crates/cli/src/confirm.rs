@@ -6,12 +6,12 @@ use std::io::BufRead;
 pub fn confirmed(question: &str) -> bool {
     let mut lines = std::io::stdin().lock().lines();
     loop {
-        eprint!("{question} (Y or N) ");
+        note!("{question} (Y or N) ");
         match lines.next() {
             Some(Ok(line)) => match line.trim().to_ascii_lowercase().as_str() {
                 "y" | "yes" => return true,
                 "n" | "no" => return false,
-                _ => eprintln!("Invalid input: answer Y or N"),
+                _ => noteln!("Invalid input: answer Y or N"),
             },
             Some(Err(_)) | None => return false,
         }

@@ -210,14 +210,14 @@ fn check_format_allowed(conf: &Conf) -> Outcome {
 pub fn may_format(data: &[String], force: bool, ask: bool) -> Outcome<bool> {
     for place in data {
         if force {
-            eprintln!("Data exists in {place}. Formatting anyway.");
+            noteln!("Data exists in {place}. Formatting anyway.");
         } else if !ask {
-            eprintln!(
+            noteln!(
                 "Running in non-interactive mode, and data appears to exist in {place}. Not formatting."
             );
             return Ok(false);
         } else if !agreed(place)? {
-            eprintln!("Format aborted in {place}");
+            noteln!("Format aborted in {place}");
             return Ok(false);
         }
     }
@@ -225,7 +225,7 @@ pub fn may_format(data: &[String], force: bool, ask: bool) -> Outcome<bool> {
 }
 
 fn agreed(place: &str) -> Outcome<bool> {
-    eprint!("Re-format filesystem in {place} ? (Y or N) ");
+    note!("Re-format filesystem in {place} ? (Y or N) ");
     std::io::stderr().flush()?;
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;

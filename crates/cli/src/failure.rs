@@ -89,7 +89,7 @@ impl Failure {
 
 /// One line on standard error; the exit code of a failure.
 pub fn complain(verb: &str, failure: &Failure) -> i32 {
-    eprintln!("{verb}: {failure}");
+    noteln!("{verb}: {failure}");
     match failure.kind {
         Kind::Usage => EXIT_USAGE,
         _ => 1,

@@ -40,7 +40,7 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
     let verbose =
         crate::fs::pop_flag("-v", &mut words) || crate::fs::pop_flag("--verbose", &mut words);
     let Some((what, rest)) = words.split_first() else {
-        eprintln!("{USAGE}");
+        noteln!("{USAGE}");
         return EXIT_USAGE;
     };
     let what = what.to_ascii_lowercase();
@@ -70,9 +70,9 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
         ("-excludefile", []) => value(&conf, keys::DFS_HOSTS_EXCLUDE.name, verbose, as_json),
         _ => {
             if let Some(near) = closest(&what, OPTIONS) {
-                eprintln!("Did you mean {near}?");
+                noteln!("Did you mean {near}?");
             }
-            eprintln!("{USAGE}");
+            noteln!("{USAGE}");
             return EXIT_USAGE;
         }
     };
@@ -82,13 +82,13 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
             0
         }
         Err(failure) => {
-            eprintln!("{failure}");
+            noteln!("{failure}");
             if let [name] = rest
                 && what == "-confkey"
                 && !wording::is_apaches()
                 && let Some(near) = closest(name, keys::names())
             {
-                eprintln!("Did you mean {near}?");
+                noteln!("Did you mean {near}?");
             }
             EXIT_USAGE
         }
@@ -133,30 +133,30 @@ fn value(conf: &Conf, name: &str, verbose: bool, as_json: bool) -> Outcome<Strin
 fn explain(conf: &Conf, name: &str) {
     let current = replaced_by(name).unwrap_or(name);
     if current != name {
-        eprintln!("{name} is deprecated. Instead, use {current}");
+        noteln!("{name} is deprecated. Instead, use {current}");
     }
     if let Some(source) = conf.source(name) {
         let word = if conf.is_final(name) { " (final)" } else { "" };
-        eprintln!("{current} comes from {source}{word}");
+        noteln!("{current} comes from {source}{word}");
     }
     match keys::find(current) {
         Some(key) if !keys::is_unread(key.name) => {
             let default = if key.default.is_empty() { "none" } else { key.default };
-            eprintln!("{} Default: {default}", key.doc.trim());
+            noteln!("{} Default: {default}", key.doc.trim());
         }
         _ => match keys::status(current) {
             Some(keys::Status::Implemented) => {}
             Some(keys::Status::NotImplemented) => {
-                eprintln!("{current} is a key of Hadoop that zerohop does not implement");
+                noteln!("{current} is a key of Hadoop that zerohop does not implement");
             }
             Some(keys::Status::OtherProgram(program)) => {
-                eprintln!("{current} is a key of Hadoop for its {program}, which zerohop has not");
+                noteln!("{current} is a key of Hadoop for its {program}, which zerohop has not");
             }
-            None => eprintln!("{current} is no key of Hadoop or zerohop"),
+            None => noteln!("{current} is no key of Hadoop or zerohop"),
         },
     }
     for warning in conf.warnings().iter().filter(|warning| warning.contains(current)) {
-        eprintln!("{warning}");
+        noteln!("{warning}");
     }
 }
 

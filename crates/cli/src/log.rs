@@ -16,6 +16,7 @@ use tracing_subscriber::{Registry, fmt, reload};
 
 use zerohop_conf::{Conf, ineffective_keys, unknown_keys};
 use zerohop_daemon::process_log::{ApplyDirectives, process_log};
+use zerohop_system::stderr::Stderr;
 use zerohop_transport::trace::TARGET;
 use zerohop_transport::waits::WAITS;
 
@@ -32,7 +33,7 @@ fn wanted() -> Option<(String, Targets)> {
     match text.parse() {
         Ok(levels) => Some((text, levels)),
         Err(error) => {
-            eprintln!(
+            noteln!(
                 "ZEROHOP_LOG={text} has no effect: {error}; give LEVEL or TARGET=LEVEL, separated by commas"
             );
             None
@@ -53,7 +54,9 @@ where
     let log = process_log();
     let base = directives();
     let filter = without_spans(base.parse().unwrap_or_else(|_| Targets::new()));
-    let lines = fmt::layer().with_ansi(false).with_writer(move || log.tee(writer()));
+    // Its own report of a failed write would panic on a standard error that is full.
+    let lines = fmt::layer().with_ansi(false).log_internal_errors(false);
+    let lines = lines.with_writer(move || log.tee(writer()));
     log.begin(&base, start(filter, lines));
     log_panics();
 }
@@ -105,7 +108,8 @@ pub fn of_client(conf: &Conf) {
         .with_ansi(false)
         .without_time()
         .with_target(false)
-        .with_writer(std::io::stderr);
+        .log_internal_errors(false)
+        .with_writer(|| Stderr);
     let registry = tracing_subscriber::registry();
     #[cfg(feature = "opentelemetry")]
     let registry = registry.with(spans::layer());
@@ -128,7 +132,7 @@ pub fn of_client(conf: &Conf) {
 
 /// Lines go to standard error.
 pub fn to_stderr() {
-    begin(std::io::stderr);
+    begin(|| Stderr);
 }
 
 /// Panics are lines of the log too, with the calls that led to them.

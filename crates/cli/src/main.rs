@@ -8,6 +8,9 @@
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+#[macro_use(note, noteln)]
+extern crate zerohop_system;
+
 #[macro_use]
 mod say;
 

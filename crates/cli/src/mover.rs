@@ -30,7 +30,7 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
     });
     done.unwrap_or_else(|failure| {
         if failure.kind == Kind::Usage {
-            eprintln!("mover: {failure}\n{USAGE}");
+            noteln!("mover: {failure}\n{USAGE}");
             return ExitStatus::IllegalArguments.code();
         }
         complain("mover", &failure)

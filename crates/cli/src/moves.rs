@@ -97,7 +97,7 @@ impl Observer for Display {
 
     fn problem(&self, text: &str) {
         self.clear_bar();
-        eprintln!("{text}");
+        noteln!("{text}");
     }
 
     fn planned(&self, bytes: u64) {
@@ -136,7 +136,7 @@ pub fn warn_of_ineffective_keys(conf: &Conf, prefix: &str) {
         name.is_some_and(|name| name.starts_with(prefix) || PLACEMENT.contains(&name))
     };
     for line in ineffective_keys(conf).iter().filter(|line| is_meant(line)) {
-        eprintln!("{line}");
+        noteln!("{line}");
     }
 }
 
@@ -184,6 +184,6 @@ fn complain(display: &Display, error: &Error) {
     display.clear_bar();
     match wording::is_apaches() {
         true => sayln!("{text}.  Exiting ..."),
-        false => eprintln!("{}: {text}", display.program),
+        false => noteln!("{}: {text}", display.program),
     }
 }

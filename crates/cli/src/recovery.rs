@@ -17,7 +17,7 @@ pub fn run(conf: &Conf, force: bool) -> Outcome<i32> {
     log::to_stderr();
     let mut asker = Asker { input: std::io::stdin().lock(), always_first: force };
     if !asker.is_ready() {
-        eprintln!("Recovery aborted at user request.\n");
+        noteln!("Recovery aborted at user request.\n");
         return Ok(0);
     }
     tracing::info!("starting recovery...");
@@ -40,7 +40,7 @@ struct Asker<R> {
 impl<R: BufRead> Asker<R> {
     /// An answer without the end of its line; none at the end of the input.
     fn answer(&mut self, question: &str) -> Option<String> {
-        eprint!("{question}");
+        note!("{question}");
         _ = std::io::stderr().flush();
         let mut line = String::new();
         match self.input.read_line(&mut line) {
@@ -54,7 +54,7 @@ impl<R: BufRead> Asker<R> {
             match &*answer {
                 "y" | "yes" => return true,
                 "n" | "no" => return false,
-                _ => eprintln!("Invalid input: {answer}"),
+                _ => noteln!("Invalid input: {answer}"),
             }
         }
         false
@@ -71,7 +71,7 @@ impl<R: BufRead> RecoveryQuestions for Asker<R> {
              Enter 'a' to always select the first choice in the future without prompting. (c/s/q/a)\n"
         );
         if self.always_first {
-            eprintln!("{question}automatically choosing c");
+            noteln!("{question}automatically choosing c");
             return RecoveryChoice::Continue;
         }
         while let Some(answer) = self.answer(&question) {
@@ -83,7 +83,7 @@ impl<R: BufRead> RecoveryQuestions for Asker<R> {
                     self.always_first = true;
                     return RecoveryChoice::Continue;
                 }
-                _ => eprintln!("I'm sorry, I cannot understand your response."),
+                _ => noteln!("I'm sorry, I cannot understand your response."),
             }
         }
         // Nobody is there to answer.

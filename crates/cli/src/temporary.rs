@@ -16,7 +16,7 @@ pub fn remove(directory: TempDir) {
             Ok(()) => return,
             Err(error) if error.kind() == ErrorKind::NotFound && !path.exists() => return,
             Err(error) if left == 0 => {
-                eprintln!("{} could not be removed: {error}; remove it by hand", path.display());
+                noteln!("{} could not be removed: {error}; remove it by hand", path.display());
             }
             Err(_) => {}
         }

@@ -176,7 +176,7 @@ async fn serve(plan: Plan, options: &Up, home: &Home, start: Instant) -> Outcome
         signal = stop.wait() => return Ok(ClusterEnd { code: signal.exit_code(), at_once: false }),
     };
     if cluster.is_open() {
-        eprintln!("{OPEN_TO_ALL}");
+        noteln!("{OPEN_TO_ALL}");
     }
     let conf_directory = home.path.join("conf");
     let descendants = Descendants::from_now();

@@ -44,7 +44,7 @@ impl<S: Subscriber> Layer<S> for Waiting {
         let mut wait = Wait::default();
         event.record(&mut wait);
         if self.is_long(clock::now(), Duration::from_millis(wait.ms)) {
-            eprintln!("{}", wait.text);
+            noteln!("{}", wait.text);
         }
     }
 }

@@ -76,7 +76,7 @@ fn parse(words: &[String]) -> Outcome<Start> {
 }
 
 fn refused(error: StartError) -> i32 {
-    eprintln!("zkfc: {error}");
+    noteln!("zkfc: {error}");
     error.exit_code()
 }
 
@@ -96,7 +96,7 @@ async fn format(conf: &Conf, force: bool, ask: bool) -> Result<i32, StartError> 
     if is_formatted(&options, &client).await? {
         let may_be_cleared = force || (ask && may_be_cleared(options.znode()));
         if !may_be_cleared {
-            eprintln!("zkfc: {} exists, and was left as it is; -force clears it", options.znode());
+            noteln!("zkfc: {} exists, and was left as it is; -force clears it", options.znode());
             return Ok(DENIED);
         }
         remove_znode(&options, &client).await?;
@@ -107,7 +107,7 @@ async fn format(conf: &Conf, force: bool, ask: bool) -> Result<i32, StartError> 
 }
 
 fn may_be_cleared(znode: &str) -> bool {
-    eprintln!(
+    noteln!(
         "===============================================
 The configured parent znode {znode} already exists.
 Are you sure you want to clear all failover information from

@@ -1,4 +1,5 @@
 //! `up --bind` serves other machines: a network namespace stands for one, as far as the system permits.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 mod support;
 

@@ -1,5 +1,6 @@
 //! Runs a client against a cluster that is up: `probe URI [SECTION] [-D key=value]`.
 #![allow(clippy::disallowed_methods, reason = "this measures")]
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::time::Instant;

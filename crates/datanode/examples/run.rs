@@ -1,4 +1,5 @@
 //! Runs one DataNode until it is interrupted: `run [--config DIR] [KEY=VALUE]...`.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 use std::sync::Arc;
 use zerohop_conf::Conf;

@@ -4,6 +4,7 @@
 //! files, 1000 a directory. Without FILES it loads the image that is there, prints how long that took and the resident
 //! memory, and saves it again.
 #![allow(clippy::disallowed_methods, reason = "this measures")]
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 use std::time::Instant;
 use zerohop_journal::image::{ImageFormat, ImageReader};

@@ -5,6 +5,7 @@
 //! of a random file, wait a millisecond, and ask again: idle, beside a client that sums up `/` (`du /`) without a pause,
 //! and while a checkpoint is written. No DataNode reports: the scan for missing blocks after safe mode is a row too.
 #![allow(clippy::disallowed_methods, reason = "this measures")]
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
 //! A NameNode by itself, for trying things: `namenode CONF_DIR [format]`. The product's command is `zerohop namenode`.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 use std::sync::Arc;
 use zerohop_conf::Conf;

@@ -7,7 +7,6 @@
 use std::any::Any;
 use std::convert::Infallible;
 use std::future::Future;
-use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
@@ -71,8 +70,8 @@ fn abort(what: &str, panic: &(dyn Any + Send)) -> ! {
          the edit log. Start it again; please report this"
     );
     tracing::error!("{line}");
-    // The log may be a file; a write that fails must not panic again.
-    _ = writeln!(std::io::stderr(), "{line}");
+    // The log may be a file.
+    zerohop_system::noteln!("{line}");
     std::process::abort()
 }
 

@@ -3,6 +3,7 @@
 //! `cargo run --profile fast -p zerohop-namespace --example footprint [FILES]` makes that many one-block files, 1000 a
 //! directory, each block with one replica reported, and prints the growth of resident memory for each.
 #![allow(clippy::disallowed_methods, reason = "this measures")]
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 use std::time::Instant;
 use zerohop_journal::image::ImageWriter;

@@ -5,6 +5,7 @@
 //! The block ids are those of the NameNode's example `big_image`. With NAME_DIRECTORY the replicas belong to the
 //! namespace of that name directory, so that a DataNode can be started on them.
 #![allow(clippy::disallowed_methods, reason = "this measures")]
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 use std::error::Error;
 use std::fs;

@@ -1,6 +1,7 @@
 //! Ours and Apache Hadoop beside each other: the same work, the same machine, the same run.
 //!
 //! Both clusters stand side by side all the time; each piece of work runs on one, then on the other.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 mod args;
 mod both;

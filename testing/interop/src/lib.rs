@@ -4,6 +4,7 @@
 //! Every process started here is in a process group of its own, dies with the test program, and is
 //! killed when its handle is dropped. Nothing here decides anything by sleeping: each wait names a
 //! condition and a limit.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 pub mod cluster;
 pub mod content;

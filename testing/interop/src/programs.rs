@@ -99,8 +99,14 @@ pub fn image_as_xml(conf: &Path, image: &Path, to: &Path) -> Outcome<String> {
 
 /// An image as one of the processors of Apache's viewer writes it.
 pub fn image_by(processor: &str, conf: &Path, image: &Path, to: &Path) -> Outcome<String> {
+    image_with(&["-p", processor], conf, image, to)
+}
+
+/// Like [`image_by`], with more options.
+pub fn image_with(options: &[&str], conf: &Path, image: &Path, to: &Path) -> Outcome<String> {
     let (from, to_name) = (image.display().to_string(), to.display().to_string());
     let class = "org.apache.hadoop.hdfs.tools.offlineImageViewer.OfflineImageViewerPB";
-    java::run(class, &["-i", &from, "-o", &to_name, "-p", processor], conf, LIMIT)?.ok("oiv")?;
+    let args = [&["-i", &from, "-o", &to_name][..], options].concat();
+    java::run(class, &args, conf, LIMIT)?.ok("oiv")?;
     std::fs::read_to_string(to).map_err(|e| format!("{}: {e}", to.display()))
 }

@@ -128,9 +128,10 @@ fn programs_read_ours_and_ours_reads_theirs() {
 fn apache(directory: &Path) -> Outcome {
     let plain = plain();
     write(&directory.join("plain"), &plain)?;
-    for name in ["ours", "theirs", "records", "text", "conf"] {
+    for name in ["ours", "theirs", "records", "text", "conf", "behind", "behind-text"] {
         fs::create_dir(directory.join(name)).map_err(|e| e.to_string())?;
     }
+    write_behind(directory)?;
     let file = directory.join("plain").display().to_string();
     for (codec, extension) in CODECS {
         let ours = directory.join(format!("ours/plain{extension}")).display().to_string();
@@ -149,7 +150,82 @@ fn apache(directory: &Path) -> Outcome {
     // None with lzop; with zstd where Apache's libhadoop.so was built with it.
     let sequences = said.lines().filter(|line| line.starts_with("sequence files ")).count();
     assert!(sequences >= CODECS.len() - 2, "{said}");
-    records(directory, sequences)
+    records(directory, sequences)?;
+    behind(directory)
+}
+
+/// Bytes that may follow a compressed file.
+const TAILS: [(&str, &[u8]); 6] = [
+    ("zero", b"\0"),
+    ("zeros", &[0; 512]),
+    ("line-end", b"\n"),
+    ("crlf", b"\r\n"),
+    ("text", b"some text that begins no compressed file of any format\n"),
+    ("long-text", &[b'x'; 4096]),
+];
+
+/// Writes a small file of each codec with each tail. Apache's lzop is that of another project and is judged by lzop.
+fn write_behind(directory: &Path) -> Outcome {
+    let plain = directory.join("behind-plain");
+    write(&plain, b"a line\nand another\n")?;
+    for (codec, extension) in CODECS.into_iter().filter(|(codec, _)| !codec.starts_with("lzo")) {
+        let shown = plain.display().to_string();
+        let packed = zerohop(&["codec", "compress", "--codec", codec, "-o", "-", &shown])?;
+        for (name, tail) in TAILS {
+            let bytes = [packed.as_slice(), tail].concat();
+            write(&directory.join(format!("behind/{name}{extension}")), &bytes)?;
+        }
+    }
+    Ok(())
+}
+
+/// Where Apache's `-text` ignores bytes behind a compressed file, zerohop's does and writes the same.
+fn behind(directory: &Path) -> Outcome {
+    let (mut accepted, mut refused) = (Vec::new(), Vec::new());
+    for entry in fs::read_dir(directory.join("behind")).map_err(|e| e.to_string())?.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let theirs = directory.join("behind-text").join(&name);
+        let code = fs::read_to_string(theirs.with_file_name(format!("{name}.code")));
+        let code = code.map_err(|e| format!("{name}: {e}"))?;
+        let ours = text_of(&entry.path());
+        if code == "0" {
+            let wanted = fs::read(theirs).map_err(|e| e.to_string())?;
+            same(&format!("-text of {name}"), &ours.map_err(|e| format!("{name}: {e}"))?, &wanted)?;
+            accepted.push(name);
+        } else {
+            refused.push((name, ours.is_err()));
+        }
+    }
+    for extension in [".gz", ".bz2"] {
+        let all = accepted.iter().filter(|name| name.ends_with(extension)).count();
+        assert_eq!(all, TAILS.len(), "{extension}: Apache accepts {accepted:?}");
+    }
+    println!("Apache refuses {refused:?}");
+    Ok(())
+}
+
+/// The programs and ours accept the same tails.
+#[test]
+fn bytes_behind_a_file_are_ignored_as_the_programs_do() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let plain = directory.path().join("plain");
+    write(&plain, b"a line\nand another\n").unwrap();
+    for (program, extension) in [("gzip", ".gz"), ("bzip2", ".bz2"), ("lzop", ".lzo")] {
+        let packed = output(Command::new(program).arg("-c").arg(&plain)).unwrap();
+        for (name, tail) in TAILS {
+            let file = directory.path().join(format!("{name}{extension}"));
+            write(&file, &[packed.as_slice(), tail].concat()).unwrap();
+            // They warn, and some say so by their exit codes.
+            let theirs = Command::new(program).arg("-dc").arg(&file).output().unwrap().stdout;
+            let shown = file.display().to_string();
+            let ours = zerohop(&["codec", "decompress", "-o", "-", &shown]).unwrap();
+            same(&format!("{name}{extension}"), &ours, &theirs).unwrap();
+            assert_eq!(ours, b"a line\nand another\n");
+            // With a file to write, it is there afterwards.
+            zerohop(&["codec", "decompress", "-f", &shown]).unwrap();
+            assert!(directory.path().join(name).exists(), "{shown}");
+        }
+    }
 }
 
 /// `-text` says what Apache's said.
@@ -163,8 +239,8 @@ fn records(directory: &Path, codecs: usize) -> Outcome {
         same(&format!("-text of {name}"), &text_of(&file)?, &wanted)?;
         files += 1;
     }
-    // SequenceFiles by record and by block, two of each; two without a codec; four Avro files.
-    assert_eq!(files, 4 * codecs + 2 + 4);
+    // SequenceFiles by record and by block, two of each; two without a codec; four Avro files; nine of other types.
+    assert_eq!(files, 4 * codecs + 2 + 4 + 9);
     Ok(())
 }
 

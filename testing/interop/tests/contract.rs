@@ -1,5 +1,6 @@
 //! Apache's FileSystem contract tests, a Rust test a contract class. The same classes run over
 //! Apache's own cluster first, which shows that a failure on ours is ours.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 use std::sync::OnceLock;
 

@@ -1,5 +1,6 @@
 //! Crashes of the NameNode in the middle of a load: nothing that was answered is lost, whatever
 //! happens to the process, the last record, or a directory.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};

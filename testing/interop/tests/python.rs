@@ -1,4 +1,5 @@
 //! The Python package on clusters of both kinds: its own tests (`bindings/python/tests`), by pytest.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 use std::path::PathBuf;
 use std::process::Command;

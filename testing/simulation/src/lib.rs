@@ -7,6 +7,7 @@
 //! not at all; unsynced renames likewise. From each result the real NameNode code starts, and the
 //! oracle compares it with what was acknowledged ([`promises`]). Some disks fail with an error, and
 //! the next life begins with what one of the crashes left, so that recovery crashes too.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 pub mod calls;
 pub mod campaign;

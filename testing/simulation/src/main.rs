@@ -1,4 +1,5 @@
 //! `zerohop-simulation`: crash histories from a seed on, for so many minutes.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 use clap::Parser;
 use std::process::ExitCode;

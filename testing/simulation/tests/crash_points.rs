@@ -1,4 +1,5 @@
 //! The short part of the crash histories; `make faults` runs more.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 use std::time::Duration;
 use zerohop_simulation::Effort;

@@ -69,7 +69,7 @@ impl Tool {
         match self.command(&conf, words) {
             Ok(()) => 0,
             Err(refusal) => {
-                eprintln!("{}", refusal.text);
+                noteln!("{}", refusal.text);
                 refusal.code
             }
         }
@@ -122,12 +122,12 @@ impl Tool {
             [word] if word == "help" => {
                 let about =
                     [("<command-name>", "The command, without its dash; else all of them.")];
-                eprint!("{HELP}\nExplains a command.\n\n{}", table::explained(&about));
+                note!("{HELP}\nExplains a command.\n\n{}", table::explained(&about));
                 Ok(())
             }
             [word] => match self.find(&format!("-{word}")) {
                 Some(command) => {
-                    eprint!("{}", command.explanation());
+                    note!("{}", command.explanation());
                     Ok(())
                 }
                 None => {

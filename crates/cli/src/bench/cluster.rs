@@ -21,7 +21,7 @@ pub fn find(settings: &Settings) -> Outcome<Option<Conf>> {
     }
     let is_hdfs = Location::default_of(&conf)?.has_scheme("hdfs");
     if is_hdfs && settings.load()?.directory().is_none() {
-        eprintln!("measuring {}; -fs file:/// starts a private cluster", conf.default_fs()?);
+        noteln!("measuring {}; -fs file:/// starts a private cluster", conf.default_fs()?);
     }
     Ok(is_hdfs.then_some(conf))
 }

@@ -17,7 +17,7 @@ pub fn run(_: Settings, words: Vec<String>) -> i32 {
     match CodecArgs::parse(&words) {
         Ok(args) => measure(&args).unwrap_or_else(|failure| complain("bench codec", &failure)),
         Err(problem) => {
-            eprintln!("bench codec: {problem}\n{USAGE}");
+            noteln!("bench codec: {problem}\n{USAGE}");
             EXIT_USAGE
         }
     }
@@ -32,8 +32,8 @@ fn measure(args: &CodecArgs) -> Outcome<i32> {
         }
         None => sample(args.length),
     };
-    let mut done = |row: &Row| eprintln!("{}", progress(row));
-    let mut missing = |text: &str| eprintln!("bench codec: {text}");
+    let mut done = |row: &Row| noteln!("{}", progress(row));
+    let mut missing = |text: &str| noteln!("bench codec: {text}");
     let mut report = Report::new();
     report.rows.extend(library_rows(&plain, args.runs, &mut done, &mut missing)?);
     let directory = tempfile::tempdir()?;

@@ -23,7 +23,7 @@ pub fn run(mut settings: Settings, mut words: Vec<String>) -> i32 {
     let args = match Args::parse(&words) {
         Ok(args) => args,
         Err(problem) => {
-            eprintln!("dfsio: {problem}\n{USAGE}{MATRIX_USAGE}");
+            noteln!("dfsio: {problem}\n{USAGE}{MATRIX_USAGE}");
             return EXIT_USAGE;
         }
     };
@@ -69,7 +69,7 @@ fn one_test(test: Test, args: &Args, work: &Work) -> Outcome {
 /// A cluster that was started for this test has no files yet; those a truncate cuts are longer.
 fn prepare(test: Test, work: &Work) -> Outcome {
     let size = if test == Test::Truncate { work.size.saturating_mul(2) } else { work.size };
-    eprintln!("writing {} files of {size} bytes first: the cluster is new", work.files);
+    noteln!("writing {} files of {size} bytes first: the cluster is new", work.files);
     run_test(Test::Write, &Work { size, ..work.clone() }).map_err(Failure::of)?;
     Ok(())
 }
@@ -81,7 +81,7 @@ fn say_paths(statistics: &ReadStatistics) {
         if bytes > 0 {
             let reason = statistics.last.filter(|(last, _)| *last == path);
             let reason = reason.map_or(String::new(), |(_, why)| format!(" ({})", why.name()));
-            eprintln!("read {bytes} bytes by {}{reason}", path.name());
+            noteln!("read {bytes} bytes by {}{reason}", path.name());
         }
     }
 }

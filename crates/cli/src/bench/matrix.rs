@@ -29,9 +29,9 @@ pub fn measure(args: &Args, conf: Conf, base: String) -> Outcome<i32> {
         modes: asked.modes.clone(),
         ops: asked.ops.clone(),
     };
-    eprintln!("writing {} files of {} bytes, on the cluster and beside it", plan.files, plan.size);
+    noteln!("writing {} files of {} bytes, on the cluster and beside it", plan.files, plan.size);
     let matrix = Matrix::prepare(plan).map_err(Failure::of)?;
-    let rows = matrix.run(&mut |row| eprintln!("{}", progress(row))).map_err(Failure::of)?;
+    let rows = matrix.run(&mut |row| noteln!("{}", progress(row))).map_err(Failure::of)?;
     report(args, &rows)?;
     Ok(0)
 }
@@ -70,6 +70,6 @@ fn report(args: &Args, rows: &Rows) -> Outcome {
 fn write(path: &Path, text: &str) -> Outcome {
     zerohop_system::files::write(path, text)
         .map_err(|error| Failure::io(format!("cannot write {}: {error}", path.display())))?;
-    eprintln!("wrote {}", path.display());
+    noteln!("wrote {}", path.display());
     Ok(())
 }

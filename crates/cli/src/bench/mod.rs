@@ -55,7 +55,7 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
     let args = match Args::parse(&words) {
         Ok(args) => args,
         Err(problem) => {
-            eprintln!("bench: {problem}\n{USAGE}");
+            noteln!("bench: {problem}\n{USAGE}");
             return EXIT_USAGE;
         }
     };
@@ -68,7 +68,7 @@ fn measure(settings: &Settings, args: &Args, words: &[String]) -> Outcome<i32> {
     };
     let mut suite = suite(&conf)?;
     args.apply(&mut suite);
-    let report = suite.run(&mut |row: &Row| eprintln!("{}", progress(row)));
+    let report = suite.run(&mut |row: &Row| noteln!("{}", progress(row)));
     print(&report.map_err(|error| Failure::io(error.to_string()))?, args.json)
 }
 

@@ -35,7 +35,7 @@ pub fn run(mut settings: Settings, mut words: Vec<String>) -> i32 {
     let args = match Args::parse(&words) {
         Ok(args) => args,
         Err(problem) => {
-            eprintln!("bench rest: {problem}\n{USAGE}");
+            noteln!("bench rest: {problem}\n{USAGE}");
             return EXIT_USAGE;
         }
     };
@@ -61,7 +61,7 @@ fn measure(settings: &Settings, args: &Args, words: &[String]) -> Outcome<i32> {
     // The shell works on the configured cluster, which is not known to be that of a server named by its URL.
     plan.shell = gateway.as_ref().map(|_| Shell::new(of_this_program(settings, &["fs"])));
     args.apply(&mut plan);
-    let report = rest::run(&plan, &mut |row: &Row| eprintln!("{}", progress(row)));
+    let report = rest::run(&plan, &mut |row: &Row| noteln!("{}", progress(row)));
     print(&report.map_err(Failure::of)?, args.json)
 }
 

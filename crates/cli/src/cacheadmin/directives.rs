@@ -104,7 +104,7 @@ pub fn remove_all(conf: &Conf, mut words: Arguments) -> Answer {
             Err(error) => {
                 // The last one is printed by who gets it.
                 if let Err(before) = std::mem::replace(&mut result, Err(failed(&error))) {
-                    eprintln!("{}", before.text);
+                    noteln!("{}", before.text);
                 }
             }
         }

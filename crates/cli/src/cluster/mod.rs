@@ -122,7 +122,7 @@ impl Cluster {
                 self.conf.set(SOCKET_PATH, path);
                 self.conf.set(SHORT_CIRCUIT, "true");
             }
-            Err(reasons) => eprintln!(
+            Err(reasons) => noteln!(
                 "no local reads: no directory for a domain socket is safe (-D {SOCKET_PATH}=PATH \
                  sets one)\n{reasons}"
             ),
@@ -179,12 +179,12 @@ impl Cluster {
         let limit = clock::now() + SAFE_MODE_WAIT;
         while let Some(tip) = self.namenode.safe_mode_tip() {
             if self.namenode.is_low_on_space() {
-                eprintln!("{}", self.low_space());
+                noteln!("{}", self.low_space());
                 return;
             }
             if clock::now() > limit {
                 let tip = tip.replace('\n', " ");
-                eprintln!("Safe mode is still on: {tip} (zerohop fsck / lists what is missing)");
+                noteln!("Safe mode is still on: {tip} (zerohop fsck / lists what is missing)");
                 return;
             }
             clock::sleep(SAFE_MODE_POLL).await;

@@ -65,7 +65,7 @@ pub fn usage() -> String {
 
 pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
     if words.is_empty() {
-        eprintln!("{}", usage());
+        noteln!("{}", usage());
         return 1;
     }
     let word = words.remove(0);
@@ -77,7 +77,7 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
     let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
         let near = closest(name, COMMANDS.iter().map(|command| command.name));
         let meant = near.map_or(String::new(), |near| format!(" Did you mean {near}?"));
-        eprintln!("debug: {word} is no command.{meant}\n{}", usage());
+        noteln!("debug: {word} is no command.{meant}\n{}", usage());
         return 1;
     };
     if words.first().is_none_or(|word| matches!(word.as_str(), "-h" | "-help" | "--help")) {
@@ -93,7 +93,7 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
 
 /// A line on standard error, and the exit code.
 fn refuse(code: i32, text: &str) -> Outcome<i32> {
-    eprintln!("{text}");
+    noteln!("{text}");
     Ok(code)
 }
 
@@ -167,19 +167,19 @@ fn recover_lease(conf: &Conf, mut words: Vec<String>) -> Outcome<i32> {
                 sayln!("recoverLease SUCCEEDED on {text}");
                 return Ok(0);
             }
-            Ok(false) => eprintln!("recoverLease returned false."),
+            Ok(false) => noteln!("recoverLease returned false."),
             Err(error) => {
                 let failure = client_failure(error);
-                eprintln!("recoverLease got exception: {failure}");
+                noteln!("recoverLease got exception: {failure}");
                 if failure.is_not_found() {
                     return refuse(1, &format!("Giving up on recoverLease for {text} after 1 try"));
                 }
             }
         }
         if number < tries {
-            eprintln!("Retrying in {} ms...", RETRY_AFTER.as_millis());
+            noteln!("Retrying in {} ms...", RETRY_AFTER.as_millis());
             clock::sleep_thread(RETRY_AFTER);
-            eprintln!("Retry #{number}");
+            noteln!("Retry #{number}");
         }
     }
     let word = if tries == 1 { "try" } else { "tries" };

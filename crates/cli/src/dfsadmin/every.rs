@@ -32,7 +32,7 @@ pub fn tell(
         match answer {
             Ok(done) => sayln!("{done} for {}", node.address()),
             Err(failure) => {
-                eprintln!("{what} failed for {}", node.address());
+                noteln!("{what} failed for {}", node.address());
                 failures.push(failure);
             }
         }

@@ -156,7 +156,7 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
         Err(failure) => return complain("dfsadmin", &failure),
     };
     if words.is_empty() {
-        eprintln!("{}", usage());
+        noteln!("{}", usage());
         return EXIT_USAGE;
     }
     let word = words.remove(0);
@@ -168,16 +168,16 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
     else {
         if MISSING.iter().any(|name| name.eq_ignore_ascii_case(&word)) {
             let name = word.trim_start_matches('-');
-            eprintln!(
+            noteln!(
                 "{name}: not supported by zerohop; Apache's dfsadmin does it if both sides can"
             );
             return EXIT_USAGE;
         }
-        eprintln!("{}: Unknown command", word.trim_start_matches('-'));
+        noteln!("{}: Unknown command", word.trim_start_matches('-'));
         if let Some(near) = closest(&word, COMMANDS.iter().map(|command| command.name)) {
-            eprintln!("Did you mean {near}?");
+            noteln!("Did you mean {near}?");
         }
-        eprintln!("{}", usage());
+        noteln!("{}", usage());
         return EXIT_USAGE;
     };
     if words.first().is_some_and(|word| asks_for_help(word)) {
@@ -189,11 +189,11 @@ pub fn run(settings: Settings, mut words: Vec<String>) -> i32 {
         let name = command.name.trim_start_matches('-');
         if failure.kind == Kind::Usage {
             if !failure.text.is_empty() {
-                eprintln!("{name}: {failure}");
+                noteln!("{name}: {failure}");
             }
-            eprintln!("Usage: hdfs dfsadmin [{}]", command.synopsis());
+            noteln!("Usage: hdfs dfsadmin [{}]", command.synopsis());
         } else {
-            eprintln!("{name}: {failure}");
+            noteln!("{name}: {failure}");
         }
         EXIT_USAGE
     })
@@ -253,7 +253,7 @@ fn refresh_nodes(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
 fn restore_failed_storage(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
     let [word] = words.as_slice() else { return Err(Failure::usage("")) };
     if !matches!(word.as_str(), "true" | "false" | "check") {
-        eprintln!("restoreFailedStorage valid args are true|false|check");
+        noteln!("restoreFailedStorage valid args are true|false|check");
         return Ok(EXIT_USAGE);
     }
     every::tell(conf, "restoreFailedStorage", |fs| {
@@ -267,7 +267,7 @@ fn set_balancer_bandwidth(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
         Failure::usage(format!("\"{word}\" is not a number of bytes; 10485760 and 10m are"))
     })?;
     let Ok(bandwidth) = u64::try_from(bandwidth) else {
-        eprintln!("Bandwidth should be a non-negative integer");
+        noteln!("Bandwidth should be a non-negative integer");
         return Ok(EXIT_USAGE);
     };
     simple(

@@ -52,7 +52,7 @@ impl Node<'_> {
                 0
             }
             Err(failure) => {
-                eprintln!("Node [{}] reconfiguring: {failure}.", self.address);
+                noteln!("Node [{}] reconfiguring: {failure}.", self.address);
                 1
             }
         }
@@ -69,7 +69,7 @@ impl Node<'_> {
                 0
             }
             Err(failure) => {
-                eprintln!("Node [{}] reloading configuration: {failure}.", self.address);
+                noteln!("Node [{}] reloading configuration: {failure}.", self.address);
                 1
             }
         }
@@ -87,7 +87,7 @@ impl Node<'_> {
                 0
             }
             Err(failure) => {
-                eprintln!("Node [{}] reconfiguration: {failure}.", self.address);
+                noteln!("Node [{}] reconfiguration: {failure}.", self.address);
                 1
             }
         }
@@ -126,7 +126,7 @@ pub fn run(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
         "status" => |node| node.status(),
         "properties" => |node| node.properties(),
         other => {
-            eprintln!("Unknown operation: {other}");
+            noteln!("Unknown operation: {other}");
             return Ok(EXIT_USAGE);
         }
     };
@@ -134,7 +134,7 @@ pub fn run(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
         "namenode" => OF_NAMENODE,
         "datanode" => OF_DATANODE,
         other => {
-            eprintln!("Node type {other} does not support reconfiguration.");
+            noteln!("Node type {other} does not support reconfiguration.");
             return Ok(1);
         }
     };
@@ -142,7 +142,7 @@ pub fn run(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
         return Ok(act(&Node { conf, protocol, address }));
     }
     if protocol != OF_DATANODE {
-        eprintln!("Only datanode type supports reconfiguration in bulk.");
+        noteln!("Only datanode type supports reconfiguration in bulk.");
         return Ok(1);
     }
     let live = connect_client(conf)?.datanode_report(DatanodeReportType::Live);

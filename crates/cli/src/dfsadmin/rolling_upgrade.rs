@@ -17,7 +17,7 @@ pub fn run(conf: &Conf, words: Vec<String>) -> Outcome<i32> {
         "prepare" => (RollingUpgradeAction::Start, "PREPARE"),
         "finalize" => (RollingUpgradeAction::Finalize, "FINALIZE"),
         _ => {
-            eprintln!("rollingUpgrade: Failed to convert \"{word}\" to RollingUpgradeAction");
+            noteln!("rollingUpgrade: Failed to convert \"{word}\" to RollingUpgradeAction");
             return Ok(EXIT_USAGE);
         }
     };

@@ -26,7 +26,7 @@ impl Drop for Target {
     fn drop(&mut self) {
         let Some(made) = self.made.take() else { return };
         if self.fs.delete(&self.path, false).is_err() {
-            eprintln!("doctor: {} could not be removed", self.path);
+            noteln!("doctor: {} could not be removed", self.path);
         }
         made.keep();
     }

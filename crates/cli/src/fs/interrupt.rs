@@ -164,7 +164,7 @@ async fn signalled(ready: std::sync::mpsc::Sender<()>) -> Outcome<i32> {
     let in_time = async {
         if tokio::time::timeout(CLEAN_UP_MAX, cleaned).await.is_err() {
             let limit = CLEAN_UP_MAX.as_secs();
-            eprintln!(
+            noteln!(
                 "no answer within {limit} s: files that were being written may be left unfinished"
             );
         }

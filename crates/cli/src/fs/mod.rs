@@ -82,7 +82,7 @@ const EXIT_PIPE: i32 = 141;
 /// Runs a command: `-ls /`.
 pub fn run(conf: Conf, mut args: Vec<String>) -> i32 {
     if args.is_empty() {
-        eprint!("{}", help::overview());
+        note!("{}", help::overview());
         return EXIT_USAGE;
     }
     let mut word = args.remove(0);
@@ -99,7 +99,7 @@ pub fn run(conf: Conf, mut args: Vec<String>) -> i32 {
         shell.json = options::pop_flag("--json", &mut args);
     }
     if let Some(other) = command.replaced_by {
-        eprintln!("{}: DEPRECATED: Please use '{other}' instead.", shell.name);
+        noteln!("{}: DEPRECATED: Please use '{other}' instead.", shell.name);
     }
     let name = format!("fs -{}", shell.name);
     log::begin_spans(&shell.conf);
@@ -114,8 +114,8 @@ fn carry_out(shell: &mut Shell, command: &help::Command, word: &str, args: Vec<S
         Err(Failure { kind: Kind::Pipe, .. }) => return EXIT_PIPE,
         Err(Failure { kind: Kind::Usage, text }) => {
             let _ = shell.flush();
-            eprintln!("{word}: {text}");
-            eprintln!("{} {}", help::PREFIX, command.synopsis());
+            noteln!("{word}: {text}");
+            noteln!("{} {}", help::PREFIX, command.synopsis());
             return EXIT_USAGE;
         }
         Err(failure) => {
@@ -132,13 +132,13 @@ pub fn asks_for_help(word: &str) -> bool {
 }
 
 fn unknown(word: &str) -> i32 {
-    eprintln!("{word}: Unknown command");
+    noteln!("{word}: Unknown command");
     if help::find(word).is_some() {
-        eprintln!("Did you mean -{word}?  This command begins with a dash.");
+        noteln!("Did you mean -{word}?  This command begins with a dash.");
     } else if let Some(near) = closest(word.trim_start_matches('-'), help::names()) {
-        eprintln!("Did you mean -{near}?  `zerohop fs -help' lists the commands.");
+        noteln!("Did you mean -{near}?  `zerohop fs -help' lists the commands.");
     } else {
-        eprintln!("`zerohop fs -help' lists the commands.");
+        noteln!("`zerohop fs -help' lists the commands.");
     }
     EXIT_USAGE
 }

@@ -61,13 +61,13 @@ fn confirmed(shell: &mut Shell, item: &Item) -> Outcome<bool> {
         return Ok(true);
     }
     shell.flush()?;
-    eprint!("Proceed deleting {files} files? (Y or N) ");
+    note!("Proceed deleting {files} files? (Y or N) ");
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;
     if matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
         return Ok(true);
     }
-    eprintln!("Delete aborted at user request.\n");
+    noteln!("Delete aborted at user request.\n");
     Ok(false)
 }
 

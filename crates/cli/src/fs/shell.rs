@@ -62,7 +62,7 @@ impl Shell {
     /// Prints to standard error which way everything went that was read.
     pub fn report_reads(&self) {
         for line in self.stores.remote().iter().flat_map(|store| store.read_report()) {
-            eprintln!("{line}");
+            noteln!("{line}");
         }
     }
 
@@ -239,7 +239,7 @@ impl Shell {
     /// A line on standard error that is no error; the first line of the text only.
     pub fn warn(&mut self, text: &str) -> Outcome {
         self.out.flush()?;
-        eprintln!("{}: {}", self.name, text.lines().next().unwrap_or_default());
+        noteln!("{}: {}", self.name, text.lines().next().unwrap_or_default());
         Ok(())
     }
 

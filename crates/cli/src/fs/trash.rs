@@ -53,7 +53,7 @@ pub fn move_to_trash(shell: &mut Shell, item: &Item) -> Outcome<bool> {
     let Some(target) = move_item(item, &root).map_err(advise)? else { return Ok(false) };
     let target = Item { path: target, ..item.clone() };
     shell.flush()?;
-    eprintln!("Moved: '{}' to trash at: {}", item.qualified(), target.qualified());
+    noteln!("Moved: '{}' to trash at: {}", item.qualified(), target.qualified());
     Ok(true)
 }
 

@@ -48,7 +48,7 @@ const FLAGS: [(&str, &str); 15] = [
 
 pub fn run(settings: Settings, words: Vec<String>) -> i32 {
     if words.is_empty() {
-        eprintln!("{USAGE}");
+        noteln!("{USAGE}");
         return EXIT_USAGE;
     }
     if words.iter().any(|word| matches!(word.as_str(), "-h" | "-help" | "--help")) {
@@ -94,10 +94,10 @@ fn check(conf: &Conf, mut words: Vec<String>) -> Outcome<i32> {
             let known = FLAGS.iter().map(|(flag, _)| *flag).chain(["-blockId", "--json"]);
             let meant = zerohop_conf::closest(&word, known);
             let meant = meant.map_or(String::new(), |near| format!("; did you mean {near}?"));
-            eprintln!("fsck: Illegal option '{word}'{meant}\n{USAGE}");
+            noteln!("fsck: Illegal option '{word}'{meant}\n{USAGE}");
             return Ok(EXIT_USAGE);
         } else if path.is_some() {
-            eprintln!("fsck: can only operate on one path at a time '{word}'\n{USAGE}");
+            noteln!("fsck: can only operate on one path at a time '{word}'\n{USAGE}");
             return Ok(EXIT_USAGE);
         } else {
             path = Some(word);
@@ -108,7 +108,7 @@ fn check(conf: &Conf, mut words: Vec<String>) -> Outcome<i32> {
     let home = format!("{}/{user}", conf.get(&keys::DFS_USER_HOME_DIR_PREFIX)?);
     let address = namenodes::http_address(conf, &location)?;
     query.push_str(&format!("&path={}", escape(&absolute(&location.path, &home))));
-    eprintln!("Connecting to namenode via http://{address}{query}");
+    noteln!("Connecting to namenode via http://{address}{query}");
     let fetch = FsckRequest { conf, address, as_json };
     if list_corrupt { fetch.list_corrupt(&query, &shown) } else { fetch.report(&query, &shown) }
 }

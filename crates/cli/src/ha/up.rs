@@ -210,7 +210,7 @@ impl HaCluster {
                     return Err(Failure::io(format!("no NameNode serves: {error}")));
                 }
                 _ if clock::now() > limit => {
-                    eprintln!(
+                    noteln!(
                         "Safe mode is still on, or DataNodes are missing: see {}",
                         self.children.log_of("nn1").display()
                     );
@@ -336,7 +336,7 @@ fn write_confs(plan: &HaPlan, pair: &Pair) -> Outcome<Conf> {
             add("dfs.client.read.shortcircuit", "true");
         }
         Err(reasons) => {
-            eprintln!("no local reads: no directory for a domain socket is safe\n{reasons}")
+            noteln!("no local reads: no directory for a domain socket is safe\n{reasons}")
         }
     }
     let path = |name: &str| plan.directory.join(name).to_string_lossy().into_owned();

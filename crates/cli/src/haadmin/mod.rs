@@ -67,7 +67,7 @@ pub fn run(settings: Settings, words: Vec<String>) -> i32 {
     match command(&conf, words) {
         Ok(()) => 0,
         Err(Refusal(text)) => {
-            eprintln!("{text}");
+            noteln!("{text}");
             EXIT_USAGE
         }
     }
@@ -276,7 +276,7 @@ impl Call<'_> {
             return Ok(());
         }
         if self.has(FORCE_MANUAL) {
-            eprintln!(
+            noteln!(
                 "Proceeding with manual HA state management even though automatic failover is enabled for {target}"
             );
             return Ok(());
@@ -373,7 +373,7 @@ impl Call<'_> {
 /// Says why a standby could not become active: not where scripts read its state.
 fn warn_not_ready(target: &Target, reason: Option<&str>) {
     if let Some(reason) = reason {
-        eprintln!("{target} is not ready to become active: {reason}");
+        noteln!("{target} is not ready to become active: {reason}");
     }
 }
 

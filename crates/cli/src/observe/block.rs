@@ -108,7 +108,7 @@ impl Drop for Trace {
         // An open pipe keeps the instance.
         self.pipe = None;
         if let Err(error) = fs::remove_dir(&self.instance) {
-            eprintln!("heatmap: {} stays: {error}", self.instance.display());
+            noteln!("heatmap: {} stays: {error}", self.instance.display());
         }
     }
 }

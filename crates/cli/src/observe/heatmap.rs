@@ -67,7 +67,7 @@ fn requests(seconds: u64, options: &Heatmap) -> Outcome {
         tokio::select! {
             recorded = &mut recording => return recorded.map_err(Failure::of)?,
             cause = stop.wait() => {
-                eprintln!("heatmap: {}: the recording ends here", cause.name());
+                noteln!("heatmap: {}: the recording ends here", cause.name());
                 stopped.store(true, Ordering::Relaxed);
             }
         }

@@ -33,6 +33,19 @@ const TITLES: [&str; 12] = [
     "GroupName",
 ];
 
+/// Hadoop's own erasure coding policies, whose numbers begin at 1.
+const ERASURE_CODING: [&str; 5] =
+    ["RS-6-3-1024k", "RS-3-2-1024k", "RS-LEGACY-6-3-1024k", "XOR-2-1-1024k", "RS-10-4-1024k"];
+
+/// Fields that a line has if they are asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Fields {
+    /// The number of the storage policy.
+    pub storage_policy: bool,
+    /// The name of the erasure coding policy.
+    pub erasure_coding: bool,
+}
+
 /// Where each inode is, and what directories are called.
 #[derive(Default)]
 struct Tree {
@@ -41,7 +54,12 @@ struct Tree {
 }
 
 /// Prints all inodes in the order of the image.
-pub fn write(image: &ImageReader, delimiter: &str, out: &mut dyn Write) -> Outcome {
+pub fn write(
+    image: &ImageReader,
+    delimiter: &str,
+    fields: Fields,
+    out: &mut dyn Write,
+) -> Outcome {
     let names = Names::read(image).map_err(Failure::of)?;
     let mut tree = Tree::default();
     each_inode(image, |inode| {
@@ -56,10 +74,17 @@ pub fn write(image: &ImageReader, delimiter: &str, out: &mut dyn Write) -> Outco
             tree.parents.extend(entry.children.iter().map(|child| (*child, parent)));
         }
     }
-    writeln!(out, "{}", TITLES.join(delimiter))?;
+    let mut titles = TITLES.to_vec();
+    titles.extend(fields.storage_policy.then_some("StoragePolicyId"));
+    titles.extend(fields.erasure_coding.then_some("ErasureCodingPolicy"));
+    writeln!(out, "{}", titles.join(delimiter))?;
     each_inode(image, |inode| {
         let Some(path) = tree.path(&inode) else { return Ok(()) };
-        writeln!(out, "{}", line(&inode, &path, &names).join(delimiter))?;
+        let mut line = line(&inode, &path, &names);
+        let policies = Policies::of(&inode, &names);
+        line.extend(fields.storage_policy.then(|| policies.storage.to_string()));
+        line.extend(fields.erasure_coding.then(|| field(&policies.erasure_coding)));
+        writeln!(out, "{}", line.join(delimiter))?;
         Ok(())
     })
 }
@@ -135,6 +160,45 @@ fn line(inode: &INode, path: &str, names: &Names) -> Vec<String> {
         }
     }
     fields
+}
+
+/// The policies of an inode itself; those of its parents count for it, too, and are not shown.
+struct Policies {
+    /// 0 without one.
+    storage: i32,
+    /// A dash without one.
+    erasure_coding: String,
+}
+
+impl Policies {
+    fn of(inode: &INode, names: &Names) -> Policies {
+        let (storage, erasure_coding) = match inode.r#type() {
+            Type::File => {
+                let file = inode.file.clone().unwrap_or_default();
+                let erasure_coding = file
+                    .erasure_coding_policy_id
+                    .and_then(|id| ERASURE_CODING.get(usize::try_from(id).ok()?.checked_sub(1)?));
+                (file.storage_policy_id() as i32, erasure_coding.map(|name| (*name).to_owned()))
+            }
+            Type::Directory => {
+                let attributes = inode.directory.clone().unwrap_or_default().x_attrs;
+                let value = |name: &str| {
+                    let mut all = attributes.iter().flat_map(|attributes| &attributes.x_attrs);
+                    let found = all.find(|one| names.system_attribute(one.name) == Some(name));
+                    found.map(|one| one.value().to_vec())
+                };
+                let storage = value("hsm.block.storage.policy.id");
+                let storage = storage.and_then(|value| value.first().copied());
+                // The length of the name is in front of it.
+                let name = value("hdfs.erasurecoding.policy");
+                let name = name.and_then(|value| Some(value.split_first_chunk::<4>()?.1.to_vec()));
+                let name = name.map(|name| String::from_utf8_lossy(&name).into_owned());
+                (storage.map_or(0, |id| id.cast_signed().into()), name)
+            }
+            Type::Symlink => (0, None),
+        };
+        Policies { storage, erasure_coding: erasure_coding.unwrap_or_else(|| "-".to_owned()) }
+    }
 }
 
 /// Quoted where a reader of comma-separated values would trip.

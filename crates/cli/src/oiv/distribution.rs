@@ -7,6 +7,7 @@ use zerohop_proto::hdfs::fsimage::INodeSection;
 use zerohop_proto::hdfs::fsimage::i_node_section::{INode, i_node::Type};
 
 use crate::failure::{Failure, Outcome};
+use crate::units::human;
 
 const MAX_SIZE: u64 = 1 << 37;
 const STEP: u64 = 1 << 21;
@@ -14,7 +15,15 @@ const STEP: u64 = 1 << 21;
 const INTERVALS_MAX: u64 = 1 << 27;
 
 /// Counts files by size and prints the counts; 0 stands for the default of each number.
-pub fn write(image: &ImageReader, max_size: u64, step: u64, out: &mut dyn Write) -> Outcome {
+///
+/// `with_units`: shows ranges of sizes for people.
+pub fn write(
+    image: &ImageReader,
+    max_size: u64,
+    step: u64,
+    with_units: bool,
+    out: &mut dyn Write,
+) -> Outcome {
     let max_size = if max_size == 0 { MAX_SIZE } else { max_size };
     let step = if step == 0 { STEP } else { step };
     let intervals = max_size / step;
@@ -55,9 +64,19 @@ pub fn write(image: &ImageReader, max_size: u64, step: u64, out: &mut dyn Write)
             writeln!(out, "Processed {number} inodes.")?;
         }
     }
-    writeln!(out, "Size\tNumFiles")?;
+    writeln!(out, "{}\tNumFiles", if with_units { "Size Range" } else { "Size" })?;
+    let last = counts.len() as u64 - 1;
     for (number, count) in (0_u64..).zip(&counts).filter(|(_, count)| **count != 0) {
-        writeln!(out, "{}\t{count}", number * step)?;
+        let bytes = |size: u64| human(i64::try_from(size).unwrap_or(i64::MAX), "B", 2);
+        let end = number * step;
+        match (with_units, number) {
+            (false, _) => writeln!(out, "{end}\t{count}")?,
+            (true, number) => {
+                let open = if number == 0 { '[' } else { '(' };
+                let (from, to) = (number.saturating_sub(1) * step, if number == last { largest } else { end });
+                writeln!(out, "{open}{}, {}]\t{count}", bytes(from), bytes(to))?;
+            }
+        }
     }
     writeln!(out, "totalFiles = {files}\ntotalDirectories = {directories}")?;
     writeln!(out, "totalBlocks = {blocks}\ntotalSpace = {space}\nmaxFileSize = {largest}")?;

@@ -46,6 +46,12 @@ impl Names {
         self.names.get(&(id | mask)).map(String::as_str)
     }
 
+    /// The name of an extended attribute in the namespace `system`, by the bits that an inode has.
+    pub fn system_attribute(&self, bits: u32) -> Option<&str> {
+        let is_system = bits >> 30 == 3 && bits >> 5 & 1 == 0;
+        self.get(Kind::XAttr, bits >> 6 & 0xff_ffff).filter(|_| is_system)
+    }
+
     /// User, group and mode of the bits that an inode has.
     pub fn owner(&self, bits: u64) -> (&str, &str, u32) {
         let user = self.get(Kind::User, (bits >> 40) as u32).unwrap_or_default();

@@ -35,13 +35,13 @@ where
         return None;
     }
     if let Some(text) = settings::unsupported(variable) {
-        eprintln!("{text}");
+        noteln!("{text}");
     }
     let failures = Arc::<Failures>::default();
     let provider = match provider(&failures) {
         Ok(provider) => provider,
         Err(error) => {
-            eprintln!("spans cannot be exported: {error}");
+            noteln!("spans cannot be exported: {error}");
             return None;
         }
     };
@@ -120,9 +120,9 @@ impl Propagator for Exporting {
     fn finish(&self) {
         let ended = self.provider.shutdown();
         if let Some(failure) = self.failures.last() {
-            eprintln!("{failure}");
+            noteln!("{failure}");
         } else if let Err(error) = ended {
-            eprintln!("spans may be missing at the collector: {error}");
+            noteln!("spans may be missing at the collector: {error}");
         }
     }
 }

@@ -21,10 +21,10 @@ impl Default for HashOrder {
 impl HashOrder {
     /// Returns the places of the entries, which were put into the map one after the other, in the order of the table.
     pub(super) fn of(&mut self, hashes: &[i32]) -> Vec<usize> {
-        for count in 0..hashes.len() {
+        for (count, hash) in hashes.iter().enumerate() {
             if self.length < TREE_TABLE {
-                let slot = self.slot(hashes[count]);
-                let before = hashes[..count].iter().filter(|hash| self.slot(**hash) == slot);
+                let slot = self.slot(*hash);
+                let before = hashes.iter().take(count).filter(|hash| self.slot(**hash) == slot);
                 if before.count() >= LIST_MAX {
                     self.length *= 2;
                 }

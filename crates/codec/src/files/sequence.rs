@@ -213,7 +213,64 @@ mod tests {
         assert!(error.contains("at byte 90: the stream ends in the middle"), "{error}");
     }
 
+    /// A file with one record, whose key is NullWritable.
+    fn record(class: &str, value: &[u8]) -> Vec<u8> {
+        let mut data = b"SEQ\x06".to_vec();
+        data.extend(string("org.apache.hadoop.io.NullWritable"));
+        data.extend(string(&format!("org.apache.hadoop.io.{class}")));
+        data.extend([0, 0, 0, 0, 0, 0]);
+        data.extend([7; SYNC as usize]);
+        data.extend((value.len() as u32).to_be_bytes());
+        data.extend([0; 4]);
+        [data, value.to_vec()].concat()
+    }
+
+    fn shown(class: &str, value: &[u8]) -> String {
+        let line = all(&record(class, value)).unwrap();
+        line.strip_prefix("(null)\t").unwrap().trim_end().to_owned()
+    }
+
+    /// Java shows these by a hash code or an address; the values are shown here.
+    #[test]
+    fn types_without_a_text_show_their_values() {
+        let short = |text: &str| [&[0, text.len() as u8], text.as_bytes()].concat();
+        let ints = [short("int"), vec![0, 0, 0, 2, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff]].concat();
+        assert_eq!(shown("ArrayPrimitiveWritable", &ints), "[1, -1]");
+        // A class of its own (1), Text (-116) and VIntWritable (-114).
+        let mut map = [vec![1, 1], short("org.apache.hadoop.io.ShortWritable")].concat();
+        map.extend([0, 0, 0, 2, 0x8c, 1, b'a', 1, 0, 5, 0x8c, 1, b'b', 0x8e, 7]);
+        assert_eq!(shown("SortedMapWritable", &map), "{a=5, b=7}");
+        let array = [short("[I"), vec![0, 0, 0, 1], short("int"), vec![0, 0, 0, 9]].concat();
+        assert_eq!(shown("ObjectWritable", &array), "OW[class=class [I,value=[9]]");
+        assert_eq!(shown("UTF8", &short("old")), "old");
+    }
+
+    #[test]
+    fn values_of_unknown_classes_and_endless_nesting_are_refused() {
+        let short = |text: &str| [&[0, text.len() as u8], text.as_bytes()].concat();
+        let map = [vec![1, 1], short("a.B"), vec![0, 0, 0, 1, 1]].concat();
+        let error = all(&record("MapWritable", &map)).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::Unsupported, "{error}");
+        // Arrays of one array each.
+        let nested = [short("[[I"), vec![0, 0, 0, 1]].concat().repeat(1000);
+        let error = all(&record("ObjectWritable", &nested)).unwrap_err().to_string();
+        assert!(error.contains("nested too deeply"), "{error}");
+        // A MapWritable in a MapWritable.
+        let nested = [0, 0, 0, 0, 1, 0x89, 0x87].repeat(1000);
+        let error = all(&record("MapWritable", &nested)).unwrap_err().to_string();
+        assert!(error.contains("nested too deeply"), "{error}");
+    }
+
     proptest! {
+        #[test]
+        fn values_of_all_types_never_panic(
+            at in 0_usize..5,
+            value in prop::collection::vec(any::<u8>(), 0..60),
+        ) {
+            let classes = ["MapWritable", "SortedMapWritable", "ObjectWritable", "EnumSetWritable", "MD5Hash"];
+            let _ = all(&record(classes[at], &value));
+        }
+
         #[test]
         fn damage_never_panics(at in 0_usize..120, byte in any::<u8>(), cut in 0_usize..120) {
             let mut data = plain_file();

@@ -97,7 +97,9 @@ mod tests {
             let text = format!("{}\u{1f600}é", "x".repeat(before));
             assert!(shown(text.as_bytes()) == text, "{before}");
         }
-        for bytes in [&b"\xf0\x9f"[..], b"a\xffb\xf0\x9f", b"\xed\xa0\x80", b"\xc3\xc3x\xf0\x9f\xc3"] {
+        for bytes in
+            [&b"\xf0\x9f"[..], b"a\xffb\xf0\x9f", b"\xed\xa0\x80", b"\xc3\xc3x\xf0\x9f\xc3"]
+        {
             assert_eq!(shown(bytes), String::from_utf8_lossy(bytes));
         }
         let error = utf8(&mut Source::new(&b"ab"[..]), "test", 3, |_| Ok(())).unwrap_err();

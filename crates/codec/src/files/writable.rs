@@ -129,7 +129,7 @@ struct Values<'a> {
     left: &'a Cell<usize>,
 }
 
-impl<'a> Values<'a> {
+impl Values<'_> {
     fn show<R: BufRead>(
         self,
         kind: Writable,

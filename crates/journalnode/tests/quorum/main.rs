@@ -1,5 +1,6 @@
 //! JournalNodes of ours on loopback, and writers that come and go.
 #![allow(clippy::disallowed_methods, reason = "tests measure and wait")]
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 mod connection;
 mod epochs;

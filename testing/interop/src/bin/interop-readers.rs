@@ -4,6 +4,7 @@
 //! time more than SECONDS it prints `before KIB DESCRIPTORS`, at the end `after KIB DESCRIPTORS` and
 //! `read TOTAL LOCAL MISSES`: resident memory and open descriptors of this process, bytes read,
 //! those of them read locally, replicas asked for.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 use std::time::{Duration, Instant};
 

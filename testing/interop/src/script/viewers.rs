@@ -42,10 +42,18 @@ fn read(row: &Row) -> Outcome<Seen> {
     }
     let image = files(row, "fsimage_")?.pop().ok_or("no image")?;
     let text = programs::image_as_xml(&conf, &image, &xml)?;
-    ours_writes_the_same("XML", &image, &text)?;
-    for processor in ["FileDistribution", "Delimited"] {
-        let theirs = programs::image_by(processor, &conf, &image, &xml)?;
-        ours_writes_the_same(processor, &image, &theirs)?;
+    ours_writes_the_same(&["-p", "XML"], &image, &text)?;
+    // Apache's viewer makes and removes the directory.
+    let cache = row.cluster.directory().join("oiv-cache").display().to_string();
+    for options in [
+        &["-p", "FileDistribution"][..],
+        &["-p", "FileDistribution", "-format", "-maxSize", "20", "-step", "3"],
+        &["-p", "Delimited"],
+        &["-p", "Delimited", "-sp", "-ec", "-m", "2"],
+        &["-p", "Delimited", "--sp", "-t", &cache, "--multiThread", "1"],
+    ] {
+        let theirs = programs::image_with(options, &conf, &image, &xml)?;
+        ours_writes_the_same(options, &image, &theirs)?;
     }
     seen.inodes = values(&text, "inode").into_iter().map(stable).collect();
     seen.inodes.sort();
@@ -53,9 +61,9 @@ fn read(row: &Row) -> Outcome<Seen> {
 }
 
 /// Compares our viewer's text of an image with Apache's; each says its own version.
-fn ours_writes_the_same(processor: &str, image: &Path, theirs: &str) -> Outcome<()> {
+fn ours_writes_the_same(options: &[&str], image: &Path, theirs: &str) -> Outcome<()> {
     let mut command = Command::new(tools::zerohop()?);
-    let output = command.arg("oiv").arg("-i").arg(image).args(["-p", processor]).output();
+    let output = command.arg("oiv").arg("-i").arg(image).args(options).output();
     let output = output.map_err(|e| format!("oiv: {e}"))?;
     let ours = String::from_utf8_lossy(&output.stdout);
     let versionless = |text: &str| match text.split_once("<version>") {
@@ -71,7 +79,7 @@ fn ours_writes_the_same(processor: &str, image: &Path, theirs: &str) -> Outcome<
         return Ok(());
     }
     let error = String::from_utf8_lossy(&output.stderr);
-    Err(format!("oiv -p {processor} of {}: {differs:?} {error}", image.display()))
+    Err(format!("oiv {options:?} of {}: {differs:?} {error}", image.display()))
 }
 
 fn files(row: &Row, prefix: &str) -> Outcome<Vec<PathBuf>> {

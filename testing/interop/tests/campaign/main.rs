@@ -3,6 +3,7 @@
 //! `ZEROHOP_CAMPAIGN_SEED` chooses another schedule, `ZEROHOP_CAMPAIGN_SECONDS` a longer one, and
 //! `ZEROHOP_CAMPAIGN_SCHEDULES` lets those of the next seeds follow in the same cluster. `make faults`
 //! does all of that.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 mod actor;
 mod faults;

@@ -1,4 +1,5 @@
 //! A pair of ours with failover controllers of ours and of Apache's, on a real ZooKeeper.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 mod clock;
 mod guarded;

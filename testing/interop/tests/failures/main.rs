@@ -1,5 +1,6 @@
 //! Paths that only failures lead to: pipelines that lose nodes, writers that die, replicas that rot,
 //! NameNodes that are not there, disks that are full. Real processes, real kills.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 mod audit;
 mod balance;

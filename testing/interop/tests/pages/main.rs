@@ -1,4 +1,5 @@
 //! The web pages of all daemons in Chromium.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 mod slow;
 

@@ -1,4 +1,5 @@
 //! REST: other people's clients, faults, and what strangers send, with Apache as the judge.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 mod appends;
 mod asked_for;

@@ -1,5 +1,6 @@
 //! `failing-disk`: runs a program whose writes, or reads and writes, below a directory fail, as on a
 //! broken disk, or that is killed at one of them.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 use clap::Parser;
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
 //! Our client behind the line protocol of the interop tests (described in the library's
 //! `driver/mod.rs`); the counterpart of `Driver.java`. `interop-driver CONF_DIR [KEY=VALUE...]`
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 mod answer;
 mod attributes;

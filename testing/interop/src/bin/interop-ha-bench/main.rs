@@ -3,6 +3,7 @@
 //! `edit`; all of them if none is named. Time-outs are the defaults. `create` has a pair of Apache's beside one of ours.
 //! `ZEROHOP_HA_FILES`: so many files are made first in `kill` and `move`; `ZEROHOP_HA_OPERATIONS`: operations of a run of
 //! `create` and `edit`, otherwise 20,000 and 2,000. Needs what testing/ensure-tools.sh installs.
+#![allow(clippy::print_stderr, clippy::print_stdout, reason = "people read what it prints")]
 
 mod least;
 mod load;
