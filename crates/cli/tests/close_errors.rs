@@ -59,7 +59,7 @@ fn an_error_of_close_fails_the_command() {
     check(&["man", "--directory", &shown("quota/pages")], "/quota/");
 }
 
-/// A redirection with a quota: the last command that writes to it is the one that hears of the refusal.
+/// `codec -o -` used to succeed if the file system refused the data of a redirection.
 #[test]
 fn standard_output_of_codec_is_closed_with_its_error() {
     let root = tempfile::tempdir().unwrap();

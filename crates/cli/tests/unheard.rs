@@ -1,6 +1,6 @@
-//! Commands and daemons whose standard error is full, or has lost its reader, do their work all the same.
+//! Commands and daemons finish their work if standard error is full or has lost its reader.
 //!
-//! They used to panic at the first line that they could not write, and to leave the rest undone.
+//! They used to panic at the first line that they could not write.
 #![allow(clippy::disallowed_methods, reason = "this is a test")]
 
 mod support;
@@ -12,7 +12,7 @@ use std::process::Stdio;
 
 use support::{text, zerohop};
 
-/// A standard error that cannot be written: full, or a pipe without a reader.
+/// Returns standard errors that cannot be written: a full one, and a pipe without a reader.
 fn unheard() -> [Stdio; 2] {
     let full = File::options().write(true).open("/dev/full").unwrap();
     let (reader, writer) = pipe().unwrap();
@@ -74,7 +74,7 @@ fn commands_end_with_their_own_code() {
     }
 }
 
-/// A daemon logs to standard error, and its warnings go there too.
+/// A daemon writes its log and its warnings to standard error.
 #[test]
 fn a_daemon_works_while_nobody_reads_its_log() {
     for stderr in unheard() {

@@ -22,8 +22,8 @@ const BUFFER: usize = 128 << 10;
 impl Codec {
     /// Reads the plain bytes of a compressed stream.
     ///
-    /// Several files of gzip, bzip2 or lzop may follow each other. Other bytes behind a complete file are ignored, as
-    /// Hadoop and these programs do.
+    /// Several files of gzip, bzip2 or lzop may follow each other. Other bytes after a complete file are ignored, as
+    /// in Hadoop and these programs.
     pub fn decoder<'a>(self, input: impl Read + Send + 'a) -> io::Result<Decoded<'a>> {
         self.buffered_decoder(BufReader::with_capacity(BUFFER, input))
     }

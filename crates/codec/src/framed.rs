@@ -50,7 +50,7 @@ impl<R: BufRead> FramedReader<R> {
             let mut length = [0; 4];
             match self.source.fill(&mut length)? {
                 4 => self.left = u32::from_be_bytes(length) as usize,
-                // Hadoop ignores a few bytes behind the last block, for example a line end.
+                // Hadoop ignores up to three bytes after the last block, for example a line end.
                 0 => return Ok(Chunk::End),
                 _ if self.is_begun => return Ok(Chunk::End),
                 _ => return Err(cut(self.format, self.source.offset())),

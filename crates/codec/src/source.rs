@@ -7,7 +7,7 @@ use crate::damage::{cut, damaged};
 /// Counts the bytes that a decoder takes.
 pub(crate) struct Source<R> {
     input: R,
-    /// Bytes that were looked at before they are taken.
+    /// Bytes that `peek` returned and nobody has taken.
     ahead: Vec<u8>,
     /// Bytes taken so far.
     offset: u64,
@@ -25,7 +25,7 @@ impl<R: BufRead> Source<R> {
         Source { input, ahead: Vec::new(), offset, failed: false }
     }
 
-    /// Returns the stream below, which must not have been looked at by [`peek`](Self::peek).
+    /// Returns the stream below, without the bytes that [`peek`](Self::peek) has returned.
     pub(crate) fn into_inner(self) -> R {
         self.input
     }

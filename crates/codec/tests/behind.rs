@@ -1,4 +1,4 @@
-//! Bytes behind a complete compressed file: a line end, zeros, text, another file.
+//! Bytes after a complete compressed file: a line end, zeros, text, another file.
 //!
 //! They used to be an error, where Hadoop and the formats' own programs ignore them.
 
@@ -13,7 +13,7 @@ fn packed(codec: Codec, plain: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A reader that gives a byte at a time, so that what a decoder looks at is in several pieces.
+/// A reader that returns one byte at a time, so that a file's first bytes arrive in several pieces.
 struct Slow<'a>(&'a [u8]);
 
 impl Read for Slow<'_> {
@@ -55,7 +55,7 @@ fn frames_end_before_bytes_that_are_no_length() {
             let bytes = [file.as_slice(), tail].concat();
             assert_eq!(unpacked(codec, &bytes).unwrap(), b"hello", "{codec} {tail:?}");
         }
-        // An empty block is no end: what follows it is not lost, as it is in Hadoop.
+        // Hadoop ends a stream at an empty block and loses the rest.
         let bytes = [&[0; 4], file.as_slice()].concat();
         assert_eq!(unpacked(codec, &bytes).unwrap(), b"hello", "{codec}");
         assert!(unpacked(codec, b"\n").is_err(), "{codec}: no file at all");

@@ -74,7 +74,7 @@ fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
 }
 
 fn orc_file(footer: &[u8]) -> Vec<u8> {
-    // Chunks of zstd, of at most 4 MB.
+    // A chunk of zstd holds at most 4 MB.
     let mut packed = Vec::new();
     for part in footer.chunks(4 * MB) {
         let chunk = zstd::encode_all(part, 3).unwrap();
@@ -195,7 +195,7 @@ fn avro_names_that_repeat_their_namespace() {
     }
 }
 
-/// A SequenceFile of one record, with NullWritable as key.
+/// Returns a SequenceFile of one record, with NullWritable as key.
 fn sequence_file(class: &str, value: &[u8]) -> Vec<u8> {
     let text = |text: &str| [vec![text.len() as u8], text.as_bytes().to_vec()].concat();
     let io = "org.apache.hadoop.io";
@@ -234,7 +234,7 @@ fn records_of_a_sequence_file_that_were_packed() {
 #[test]
 fn a_map_of_many_entries() {
     let _turn = TURN.lock();
-    // Entries of VIntWritable (-114) and NullWritable (-119).
+    // Each entry is a VIntWritable (-114) with a NullWritable (-119).
     let entries = [0x8e, 1, 0x89].repeat(10 * MB);
     let value = [vec![0], (10 * MB as u32).to_be_bytes().to_vec(), entries].concat();
     let file = sequence_file("MapWritable", &value);

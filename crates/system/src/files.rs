@@ -1,6 +1,6 @@
 //! Files whose last error counts: with a quota or over a network, a file system may refuse data only when it is closed.
 //!
-//! Dropping a `File` closes it too, and no one hears of the refusal.
+//! Dropping a `File` closes it too, but hides the error.
 
 use std::fs::File;
 use std::io::{self, Write};

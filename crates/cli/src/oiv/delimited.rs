@@ -54,12 +54,7 @@ struct Tree {
 }
 
 /// Prints all inodes in the order of the image.
-pub fn write(
-    image: &ImageReader,
-    delimiter: &str,
-    fields: Fields,
-    out: &mut dyn Write,
-) -> Outcome {
+pub fn write(image: &ImageReader, delimiter: &str, fields: Fields, out: &mut dyn Write) -> Outcome {
     let names = Names::read(image).map_err(Failure::of)?;
     let mut tree = Tree::default();
     each_inode(image, |inode| {

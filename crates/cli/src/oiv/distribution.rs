@@ -73,7 +73,8 @@ pub fn write(
             (false, _) => writeln!(out, "{end}\t{count}")?,
             (true, number) => {
                 let open = if number == 0 { '[' } else { '(' };
-                let (from, to) = (number.saturating_sub(1) * step, if number == last { largest } else { end });
+                let (from, to) =
+                    (number.saturating_sub(1) * step, if number == last { largest } else { end });
                 writeln!(out, "{open}{}, {}]\t{count}", bytes(from), bytes(to))?;
             }
         }

@@ -60,7 +60,7 @@ impl Schema {
 #[derive(Default)]
 struct Parser {
     types: Vec<Type>,
-    /// Types without a name of their own, which need be there once.
+    /// The primitive types that the schema uses, one of each.
     primitives: HashMap<String, TypeId>,
     /// Bytes of all full names: a namespace is part of each name in it.
     names_length: usize,

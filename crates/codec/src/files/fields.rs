@@ -20,7 +20,7 @@ impl<R: io::BufRead> Fields<R> {
         Fields { source: Source::new(input) }
     }
 
-    /// Fields that begin at `offset` of the file.
+    /// Creates fields that begin at `offset` of the file.
     pub(super) fn starting_at(input: R, offset: u64) -> Self {
         Fields { source: Source::starting_at(input, offset) }
     }
@@ -84,7 +84,7 @@ impl<R: io::BufRead> Fields<R> {
         Ok(String::from_utf8_lossy(&self.bytes(length)?).into_owned())
     }
 
-    /// A text of at most 64 KB, with its length in two bytes: DataOutput.writeUTF and Hadoop's old UTF8.
+    /// Reads a text of at most 64 KB, with its length in two bytes: DataOutput.writeUTF and Hadoop's old UTF8.
     pub(super) fn short_text(&mut self) -> io::Result<String> {
         let length = self.short()?.into();
         Ok(String::from_utf8_lossy(&self.bytes(length)?).into_owned())

@@ -7,7 +7,7 @@ const TREE_TABLE: usize = 64;
 /// Entries of a list that would become a tree with one more.
 const LIST_MAX: usize = 8;
 
-/// The table of a HashMap. It grows and never shrinks, also when the map is cleared.
+/// The table of a HashMap. It grows and never shrinks, even if the map is cleared.
 pub(super) struct HashOrder {
     length: usize,
 }

@@ -24,7 +24,7 @@ const VARINT_MAX: u32 = 10;
 pub(super) struct Footer<'a> {
     pub packed: &'a [u8],
     pub compression: u32,
-    /// Where the footer begins in the file.
+    /// Offset of the footer in the file.
     pub offset: u64,
 }
 

@@ -99,7 +99,7 @@ fn within_file(error: io::Error, start: u64) -> io::Error {
     }
 }
 
-/// Writes the value in the next `length` bytes. It need not take all of them, but all have to be there.
+/// Writes the value in the next `length` bytes. Fails if the input ends before them; bytes after the value are skipped.
 fn show<R: BufRead>(
     shower: &mut Shower,
     input: &mut Fields<R>,
@@ -213,7 +213,7 @@ mod tests {
         assert!(error.contains("at byte 90: the stream ends in the middle"), "{error}");
     }
 
-    /// A file with one record, whose key is NullWritable.
+    /// Returns a file with one record, whose key is NullWritable.
     fn record(class: &str, value: &[u8]) -> Vec<u8> {
         let mut data = b"SEQ\x06".to_vec();
         data.extend(string("org.apache.hadoop.io.NullWritable"));
@@ -251,11 +251,11 @@ mod tests {
         let map = [vec![1, 1], short("a.B"), vec![0, 0, 0, 1, 1]].concat();
         let error = all(&record("MapWritable", &map)).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::Unsupported, "{error}");
-        // Arrays of one array each.
+        // Each array holds one array.
         let nested = [short("[[I"), vec![0, 0, 0, 1]].concat().repeat(1000);
         let error = all(&record("ObjectWritable", &nested)).unwrap_err().to_string();
         assert!(error.contains("nested too deeply"), "{error}");
-        // A MapWritable in a MapWritable.
+        // Each MapWritable holds one MapWritable.
         let nested = [0, 0, 0, 0, 1, 0x89, 0x87].repeat(1000);
         let error = all(&record("MapWritable", &nested)).unwrap_err().to_string();
         assert!(error.contains("nested too deeply"), "{error}");

@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
-    /// The bytes that were read since `start`.
+    /// Returns the bytes that were read since `start`.
     fn since(&self, start: usize) -> &'a [u8] {
         self.bytes.get(start..self.at).unwrap_or_default()
     }

@@ -202,7 +202,7 @@ impl Values<'_> {
         out.write_all(b"}")
     }
 
-    /// An object with its class, as ObjectWritable writes them. `is_outer`: shows the class, too.
+    /// Shows an object that ObjectWritable wrote. `is_outer`: shows its class, too.
     fn object<R: BufRead>(
         self,
         input: &mut Fields<R>,
@@ -406,7 +406,7 @@ fn number(value: i64, out: &mut dyn Write) -> io::Result<i32> {
     Ok(value as i32)
 }
 
-/// Hadoop's hash of bytes, continued.
+/// Continues Hadoop's hash of bytes.
 fn hashed(hash: i32, bytes: &[u8]) -> i32 {
     let add = |hash: i32, byte: &u8| hash.wrapping_mul(31).wrapping_add(byte.cast_signed().into());
     bytes.iter().fold(hash, add)
@@ -467,7 +467,7 @@ fn descriptor(name: &str) -> char {
     PRIMITIVES.iter().find(|(known, _)| *known == name).map_or('?', |(_, letter)| *letter)
 }
 
-/// What `Class.toString` says.
+/// Returns the text of Java's `Class.toString`.
 fn class_of(name: &str) -> String {
     match name {
         _ if is_primitive(name) => name.to_owned(),
@@ -496,7 +496,7 @@ fn show_primitive<R: BufRead>(
             return write!(out, "{letter}");
         }
         "void" => return out.write_all(b"null"),
-        _ => return input.wrong(format!("{name} is no primitive type")),
+        _ => return input.wrong(format!("{name} is not a primitive type")),
     };
     show_simple(kind, input, out).map(|_| ())
 }

@@ -52,7 +52,7 @@ impl Checksums {
     }
 }
 
-/// Reads a header; `None` at the end of the stream, and behind a complete file where no other file begins.
+/// Reads a header; returns `None` at the end of the stream, or if a complete file is followed by other bytes.
 pub(super) fn read<R: BufRead>(source: &mut Source<R>) -> io::Result<Option<Checksums>> {
     let start = source.offset();
     let mut magic = [0; 9];
