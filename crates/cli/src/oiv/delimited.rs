@@ -37,7 +37,7 @@ const TITLES: [&str; 12] = [
 const ERASURE_CODING: [&str; 5] =
     ["RS-6-3-1024k", "RS-3-2-1024k", "RS-LEGACY-6-3-1024k", "XOR-2-1-1024k", "RS-10-4-1024k"];
 
-/// Fields that a line has if they are asked for.
+/// Optional fields of a line.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Fields {
     /// The number of the storage policy.
@@ -184,7 +184,7 @@ impl Policies {
                 };
                 let storage = value("hsm.block.storage.policy.id");
                 let storage = storage.and_then(|value| value.first().copied());
-                // The length of the name is in front of it.
+                // The name follows its length.
                 let name = value("hdfs.erasurecoding.policy");
                 let name = name.and_then(|value| Some(value.split_first_chunk::<4>()?.1.to_vec()));
                 let name = name.map(|name| String::from_utf8_lossy(&name).into_owned());

@@ -46,7 +46,7 @@ impl Names {
         self.names.get(&(id | mask)).map(String::as_str)
     }
 
-    /// The name of an extended attribute in the namespace `system`, by the bits that an inode has.
+    /// Returns the name of an extended attribute in the namespace `system`; `bits` are those of the inode.
     pub fn system_attribute(&self, bits: u32) -> Option<&str> {
         let is_system = bits >> 30 == 3 && bits >> 5 & 1 == 0;
         self.get(Kind::XAttr, bits >> 6 & 0xff_ffff).filter(|_| is_system)

@@ -87,6 +87,46 @@ impl<R: io::BufRead> Fields<R> {
     /// Reads a text of at most 64 KB, with its length in two bytes: DataOutput.writeUTF and Hadoop's old UTF8.
     pub(super) fn short_text(&mut self) -> io::Result<String> {
         let length = self.short()?.into();
-        Ok(String::from_utf8_lossy(&self.bytes(length)?).into_owned())
+        Ok(java_text(&self.bytes(length)?))
+    }
+}
+
+/// Decodes Java's own UTF-8. A character outside the basic plane is two units of three bytes each, or four bytes.
+pub(super) fn java_text(bytes: &[u8]) -> String {
+    let (mut units, mut rest) = (Vec::new(), bytes.iter().map(|byte| u32::from(*byte)));
+    let mut next = |rest: &mut dyn Iterator<Item = u32>, acc: u32, count: usize| {
+        (0..count).fold(acc, |acc, _| acc << 6 | rest.next().unwrap_or(0) & 0x3f)
+    };
+    while let Some(first) = rest.next() {
+        let code = match first {
+            0..0x80 => first,
+            0xc0..0xe0 => next(&mut rest, first & 0x1f, 1),
+            0xe0..0xf0 => next(&mut rest, first & 0xf, 2),
+            0xf0..0xf8 => next(&mut rest, first & 7, 3),
+            _ => 0xfffd,
+        };
+        match u16::try_from(code) {
+            Ok(unit) => units.push(unit),
+            Err(_) => {
+                let letter = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
+                units.extend_from_slice(letter.encode_utf16(&mut [0; 2]));
+            }
+        }
+    }
+    String::from_utf16_lossy(&units)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn javas_text_has_pairs_of_units() {
+        let bytes = b"a\xc3\xa9\xe2\x82\xac\xed\xa0\xbd\xed\xb8\x80\xf0\x9f\x98\x80\xc0\x80";
+        assert_eq!(java_text(bytes), "a\u{e9}\u{20ac}\u{1f600}\u{1f600}\0");
+        for bytes in [&b"\xff"[..], b"\xed\xa0\xbd", b"\xf7\xff\xff\xff"] {
+            assert_eq!(java_text(bytes), "\u{fffd}");
+        }
+        assert_eq!(java_text(b"\xc3").chars().count(), 1);
     }
 }

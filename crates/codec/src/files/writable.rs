@@ -5,7 +5,7 @@
 use std::cell::Cell;
 use std::io::{self, BufRead, Write};
 
-use super::fields::{FORMAT, Fields};
+use super::fields::{FORMAT, Fields, java_text};
 use super::hash_order::HashOrder;
 use super::text::{Utf8Decoder, pieces};
 use super::{java, unsupported};
@@ -362,8 +362,10 @@ fn show_simple<R: BufRead>(
             text(input, length, out)?
         }
         Writable::Utf8 => {
-            let length = input.short()?;
-            text(input, length.into(), out)?
+            let length = input.short()?.into();
+            let bytes = input.bytes(length)?;
+            out.write_all(java_text(&bytes).as_bytes())?;
+            hashed(1, &bytes)
         }
         Writable::Bytes => {
             let length = input.int()?;

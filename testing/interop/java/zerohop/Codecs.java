@@ -167,7 +167,7 @@ public final class Codecs {
     }
   }
 
-  /** Values of Hadoop's other types, and the smallest numbers. */
+  /** Values of Hadoop's other types, and the smallest numbers that all JDKs show alike. */
   private static void types(Configuration conf, String directory) throws IOException {
     List<Writable> maps = new ArrayList<>();
     for (int count : new int[] {0, 3, 40, 5, 13}) {
@@ -202,14 +202,12 @@ public final class Codecs {
         Arrays.asList(
             new FloatWritable(Float.MIN_VALUE),
             new FloatWritable(-2 * Float.MIN_VALUE),
-            new FloatWritable(Float.MAX_VALUE),
-            new FloatWritable(Float.MIN_NORMAL)));
+            new FloatWritable(Float.MAX_VALUE)));
     write(
         conf,
         directory + "/type-double",
         Arrays.asList(
             new DoubleWritable(Double.MIN_VALUE),
-            new DoubleWritable(2 * Double.MIN_VALUE),
             new DoubleWritable(3 * Double.MIN_VALUE),
             new DoubleWritable(Double.MIN_NORMAL),
             new DoubleWritable(Double.MAX_VALUE)));
@@ -304,7 +302,15 @@ public final class Codecs {
       File to = new File(directory, into + "/" + file.getName());
       try (PrintStream out = new PrintStream(new FileOutputStream(to), false, "UTF-8")) {
         System.setOut(out);
-        int code = ToolRunner.run(conf, new FsShell(), new String[] {"-text", file.getPath()});
+        int code;
+        try {
+          code = ToolRunner.run(conf, new FsShell(), new String[] {"-text", file.getPath()});
+        } catch (RuntimeException | Error thrown) {
+          if (!mayFail) {
+            throw thrown;
+          }
+          code = -1;
+        }
         out.flush();
         if (mayFail) {
           Files.write(new File(to.getPath() + ".code").toPath(), Integer.toString(code).getBytes());
