@@ -189,7 +189,8 @@ fn behind(directory: &Path) -> Outcome {
         let code = fs::read_to_string(theirs.with_file_name(format!("{name}.code")));
         let code = code.map_err(|e| format!("{name}: {e}"))?;
         let ours = text_of(&entry.path());
-        let is_cut = name.starts_with("text.") && [".lz4", ".snappy"].iter().any(|e| name.ends_with(e));
+        let is_cut =
+            name.starts_with("text.") && [".lz4", ".snappy"].iter().any(|e| name.ends_with(e));
         if is_cut {
             assert!(code == "0" && ours.is_err(), "{name}: {code} {ours:?}");
         } else if code == "0" {

@@ -94,7 +94,7 @@ impl<R: io::BufRead> Fields<R> {
 /// Decodes Java's own UTF-8. A character outside the basic plane is two units of three bytes each, or four bytes.
 pub(super) fn java_text(bytes: &[u8]) -> String {
     let (mut units, mut rest) = (Vec::new(), bytes.iter().map(|byte| u32::from(*byte)));
-    let mut next = |rest: &mut dyn Iterator<Item = u32>, acc: u32, count: usize| {
+    let next = |rest: &mut dyn Iterator<Item = u32>, acc: u32, count: usize| {
         (0..count).fold(acc, |acc, _| acc << 6 | rest.next().unwrap_or(0) & 0x3f)
     };
     while let Some(first) = rest.next() {

@@ -22,6 +22,13 @@ pub fn look(name: &str, namenode: Kind) -> Outcome<Seen> {
     row.cluster.keep_logs = true;
     row.others.truncate(1);
     row.fill()?;
+    let mut policy = Command::new(tools::zerohop()?);
+    policy.arg("--config").arg(row.cluster.conf());
+    policy.args(["storagepolicies", "-setStoragePolicy", "-path", "/", "-policy", "HOT"]);
+    let set = policy.output().map_err(|e| format!("storagepolicies: {e}"))?;
+    if !set.status.success() {
+        return Err(format!("storagepolicies: {}", String::from_utf8_lossy(&set.stderr)));
+    }
     row.save_namespace()?;
     row.put("/viewers/after-image", 1, 10, 1)?;
     row.cluster.stop_all()?;
