@@ -16,6 +16,7 @@ mod tail;
 mod text;
 mod thrift;
 mod writable;
+mod writable_kind;
 
 use std::io;
 

@@ -12,7 +12,8 @@ use std::io::{self, BufRead, BufReader, Cursor, Read, Write};
 
 use super::fields::{FORMAT, Fields};
 use super::unsupported;
-use super::writable::{Shower, Writable};
+use super::writable::Shower;
+use super::writable_kind::Writable;
 use crate::codec::Codec;
 use crate::damage::{Damage, cut};
 use crate::decode::Decoded;
