@@ -7,7 +7,7 @@ use std::io::{Error, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use zerohop::{HedgedReads, ReadStatistics, ZeroCopyRead};
 use zerohop_conf::Location;
-use zerohop_local::{BLOCK_SIZE, Entry, LocalError, LocalFiles, finish};
+use zerohop_local::{BLOCK_SIZE, Entry, LocalError, LocalFiles};
 
 #[derive(Debug, Default)]
 pub(crate) struct LocalStore(LocalFiles);
@@ -244,7 +244,7 @@ impl Output for LocalOutput {
     }
 
     fn close(&mut self) -> Result<()> {
-        if let Some(Err(error)) = self.file.take().map(finish) {
+        if let Some(Err(error)) = self.file.take().map(zerohop_system::files::close) {
             self.close_errno = Some(error.raw_os_error().unwrap_or(libc::EIO));
         }
         let failure = |errno| {

@@ -5,7 +5,8 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use crate::finish::finish;
+use zerohop_system::files;
+
 use crate::moves::move_path;
 
 /// Bytes below one checksum of a local file.
@@ -53,7 +54,7 @@ pub fn write_crc_file(path: &str) -> io::Result<()> {
         chunk.clear();
         input.by_ref().take(CRC_CHUNK as u64).read_to_end(&mut chunk)?;
         if chunk.is_empty() {
-            return finish(output.into_inner().map_err(|error| error.into_error())?);
+            return files::close(output.into_inner().map_err(|error| error.into_error())?);
         }
         let mut sum = flate2::Crc::new();
         sum.update(&chunk);

@@ -176,7 +176,7 @@ impl LocalFiles {
         }
         remove_crc_file(path).map_err(at(path))?;
         file.set_len(len).map_err(at(path))?;
-        crate::finish(file).map_err(at(path))
+        zerohop_system::files::close(file).map_err(at(path))
     }
 
     /// Creates a directory, and those above it that are missing.

@@ -1,10 +1,11 @@
 //! Tests of the local file system.
 
 use super::*;
-use crate::finish;
+
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
+use zerohop_system::files::close;
 
 /// Hadoop's programs cannot read a file whose side file is of another.
 #[test]
@@ -22,10 +23,10 @@ fn checksums_of_an_earlier_file_go() {
     };
     let files = LocalFiles::default();
     fill(&["a", ".a.crc"]);
-    finish(files.create(&path("a"), true).unwrap()).unwrap();
+    close(files.create(&path("a"), true).unwrap()).unwrap();
     assert_eq!(names(), ["a"]);
     fill(&["a", ".a.crc"]);
-    finish(files.append(&path("a")).unwrap()).unwrap();
+    close(files.append(&path("a")).unwrap()).unwrap();
     assert_eq!(names(), ["a"]);
     fill(&[".a.crc"]);
     files.truncate(&path("a"), 0).unwrap();

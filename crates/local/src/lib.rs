@@ -7,11 +7,9 @@
 mod crc_file;
 mod error;
 mod files;
-mod finish;
 mod moves;
 mod names;
 
 pub use crc_file::{is_crc_file, write_crc_file};
 pub use error::{LocalError, Result};
 pub use files::{BLOCK_SIZE, Entry, LocalFiles};
-pub use finish::finish;

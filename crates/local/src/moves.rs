@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use crate::finish::finish;
+use zerohop_system::files;
 
 /// Renames a path. A path that goes to another file system is copied beside its new name, gets this name, and is
 /// then removed.
@@ -62,7 +62,7 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     let mut output = File::create(to)?;
     io::copy(&mut input, &mut output)?;
     output.set_permissions(input.metadata()?.permissions())?;
-    finish(output)
+    files::close(output)
 }
 
 #[cfg(test)]

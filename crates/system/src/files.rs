@@ -45,3 +45,18 @@ pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
     io::copy(&mut source, &mut target)?;
     close(target)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::fd::FromRawFd;
+
+    /// The errors of close(2) used to be lost, so that a file without its last bytes passed for written.
+    #[test]
+    fn an_error_of_close_counts() {
+        close(tempfile::tempfile().unwrap()).unwrap();
+        // SAFETY: a number above all that a test opens: close(2) fails, and nothing else is done with it.
+        let no_file = unsafe { OwnedFd::from_raw_fd(1 << 19) };
+        assert_eq!(close(no_file).unwrap_err().raw_os_error(), Some(9));
+    }
+}

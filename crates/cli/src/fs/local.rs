@@ -7,8 +7,8 @@ use super::location::child;
 use super::status::{FileKind, FsStatus, QuotaUsage, Status, Summary};
 use super::store::{CreateHow, Input, OpenHow, Output, Store, Times};
 use crate::failure::{Failure, Kind, Outcome};
-use zerohop_local::{BLOCK_SIZE, Entry, LocalError, LocalFiles, finish, is_crc_file};
-use zerohop_system::users;
+use zerohop_local::{BLOCK_SIZE, Entry, LocalError, LocalFiles, is_crc_file};
+use zerohop_system::{files, users};
 
 /// The local file system.
 #[derive(Default)]
@@ -243,7 +243,7 @@ impl Output for LocalOutput {
     }
 
     fn finish(self: Box<Self>) -> Outcome {
-        finish(self.file).map_err(|error| {
+        files::close(self.file).map_err(|error| {
             let found = failure(&self.path, error);
             Failure { kind: Kind::Io, ..found }
         })

@@ -79,7 +79,7 @@ fn carry_out(shell: &mut Shell, words: Vec<String>) -> i32 {
     let asked = match DistcpOptions::parse(&shell.conf, words) {
         Ok(asked) => asked,
         Err(Failure { kind: Kind::Usage, text }) => {
-            eprintln!("distcp: {text}\n{USAGE}");
+            noteln!("distcp: {text}\n{USAGE}");
             return EXIT_USAGE;
         }
         Err(failure) => {
