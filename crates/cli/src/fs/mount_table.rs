@@ -71,7 +71,8 @@ impl Entries {
             .collect();
         for entry in names {
             entries.is_empty = false;
-            let value = conf.get_raw(&format!("{prefix}{entry}")).unwrap_or_default();
+            let key = format!("{prefix}{entry}");
+            let value = conf.get_raw(&key).unwrap_or_default();
             entries.add(&prefix, &entry, value.trim())?;
         }
         Ok(entries)
