@@ -64,8 +64,10 @@ impl NameDirs {
     /// The last write to the edit log was cut short: behind the last record stands a part of another,
     /// in one directory or in both.
     pub fn tear(&self, rng: &mut Rng) -> Outcome {
-        let directories = [&self.whole, &self.damaged];
-        for directory in &directories[rng.usize(..2)..] {
+        // Some clusters have one directory.
+        let mut directories = vec![&self.whole, &self.damaged];
+        directories.retain(|directory| directory.exists());
+        for directory in &directories[rng.usize(..directories.len())..] {
             let mut files = files(directory)?;
             files.retain(|path| path.to_string_lossy().contains("edits_inprogress_"));
             for path in files {
