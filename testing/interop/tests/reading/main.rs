@@ -177,7 +177,7 @@ fn a_path_is_replaced_under_an_open_reader(cluster: &mut Cluster) -> Outcome {
     put(&fs, "/r", 21, 4 * BLOCK, shape(1, BLOCK))?;
     let mut readers = Vec::new();
     for _ in 0..2 {
-        let mut reader = fs.open("/r").at("open")?;
+        let reader = fs.open("/r").at("open")?;
         reader.read_exact_at(0, &mut [0; 10]).at("its first bytes")?;
         readers.push(reader);
     }
