@@ -80,7 +80,7 @@ fn verbs_of_apaches_script() {
     assert_eq!(code, 0, "{err}");
     assert_eq!(fs::read(made).unwrap(), fs::read(meta).unwrap());
 
-    let copy = ["distcp", "-update", "-p", "--json", "/f", "/copies/f"];
+    let copy = ["distcp", "-update", "-p", "--json", "/f", "/copies"];
     assert_eq!(run(&mut up.fs(&["-mkdir", "/copies"])).0, 0);
     for (copied, skipped) in [(1, 0), (0, 1)] {
         let (code, out, err) = on(&up, &copy);

@@ -49,8 +49,8 @@ pub(crate) async fn answer(
     let in_body = request.params.flag("noredirect", false)?;
     match request.operation {
         Operation::Open if in_body => Ok(to_location(call.second_step_here(""), true)),
-        Operation::Open => open::open(&fs, &request, call).await,
-        // Boxed: the futures of all others would make that of an OPEN many times as large, and it is moved and allocated with each.
+        // Boxed, as all of them: the future of a request would have room for the largest, and it is moved and allocated with each.
+        Operation::Open => Box::pin(open::open(&fs, &request, call)).await,
         Operation::Create | Operation::Append => {
             // Hoop's clients send data at once.
             if in_body || !(request.is_hoop || request.params.flag("data", false)?) {

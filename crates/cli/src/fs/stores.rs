@@ -107,8 +107,9 @@ impl Stores for OpenStores {
             "file" => Ok(self.local()),
             "hdfs" => {
                 // One file system has several names: the port may be the default one, and a user does not count.
-                let uri = format!("hdfs://{}", Authority::parse(&host()?));
-                self.known_or(uri.clone(), || hdfs::connect(&self.conf, &uri))
+                let place = Authority::parse(&host()?);
+                let key = format!("hdfs://{}", place.address().to_ascii_lowercase());
+                self.known_or(key, || hdfs::connect(&self.conf, &format!("hdfs://{place}")))
             }
             "webhdfs" | "swebhdfs" => {
                 let authority = host()?;

@@ -273,6 +273,11 @@ impl Store for ViewStore {
         at.target.store.checksum(&at.path)
     }
 
+    fn checksum_of(&self, path: &str, len: u64) -> Outcome<Option<Checksum>> {
+        let at = self.0.file(path)?;
+        at.target.store.checksum_of(&at.path, len)
+    }
+
     fn trash_interval_min(&self) -> Outcome<i64> {
         Err(not_mounted("getServerDefaults", "/"))
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use zerohop_system::{clock, random};
 
-use super::filter::{is_same_store, qualified};
+use super::filter::{in_one_store, qualified};
 use super::options::DistcpOptions;
 use crate::failure::{Failure, Kind, Outcome};
 use crate::fs::interrupt::{Closed, Unfinished};
@@ -118,7 +118,8 @@ impl FileCopy<'_> {
 
     /// Copies the file, with retries, and returns the number of bytes copied.
     pub fn run(&self, action: Action, goes_on: &dyn Fn() -> bool) -> Result<u64, Trouble> {
-        if self.asked.direct && is_same_store(&self.source, &self.target) && self.from == self.to {
+        let ends = in_one_store((&self.source, &self.from), (&self.target, &self.to))?;
+        if self.asked.direct && ends.is_some_and(|(from, to)| from == to) {
             // Creating the target would truncate the source.
             let (from, to) = self.names();
             return Err(Failure::io(format!("`{from}' to `{to}': are identical")).into());

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use regex::Regex;
 
 use crate::failure::{Failure, Outcome};
+use crate::fs::location::Location;
 use crate::fs::store::Store;
 
 /// Patterns of excluded paths. A pattern has to match the whole path with its scheme and authority.
@@ -49,8 +50,37 @@ pub fn qualified(store: &dyn Store, path: &str) -> String {
 }
 
 /// Returns `true` if both stores are the same file system.
-pub fn is_same_store(one: &Arc<dyn Store>, other: &Arc<dyn Store>) -> bool {
-    Arc::ptr_eq(one, other) || one.uri() == other.uri()
+fn is_same_store(one: &Arc<dyn Store>, other: &Arc<dyn Store>) -> bool {
+    if Arc::ptr_eq(one, other) {
+        return true;
+    }
+    let parts = |store: &Arc<dyn Store>| {
+        let uri = Location::parse(&store.uri());
+        (uri.scheme.clone(), uri.place(), uri.path)
+    };
+    parts(one) == parts(other)
+}
+
+/// Follows two paths through mount points. Returns where they end if that is one file system, otherwise `None`.
+///
+/// # Errors
+/// Fails if a file system behind a mount point cannot be opened.
+pub fn in_one_store(
+    one: (&Arc<dyn Store>, &str),
+    other: (&Arc<dyn Store>, &str),
+) -> Outcome<Option<(String, String)>> {
+    let ((one, from), (other, to)) = (followed(one)?, followed(other)?);
+    Ok(is_same_store(&one, &other).then_some((from, to)))
+}
+
+fn followed((store, path): (&Arc<dyn Store>, &str)) -> Outcome<(Arc<dyn Store>, String)> {
+    match store.resolve(path) {
+        Ok(Some(found)) => Ok((found.store, found.path)),
+        Ok(None) => Ok((store.clone(), path.to_owned())),
+        // What does not exist yet leads nowhere else.
+        Err(failure) if failure.is_not_found() => Ok((store.clone(), path.to_owned())),
+        Err(failure) => Err(failure),
+    }
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ use self::ending::{
     ACLS_NOT_SUPPORTED, DUPLICATE_INPUT, Ended, Ending, SUCCESS, UNKNOWN_ERROR,
     XATTRS_NOT_SUPPORTED,
 };
-use self::filter::{Filter, is_same_store, qualified};
+use self::filter::{Filter, in_one_store, qualified};
 use self::listing::Listing;
 use self::options::DistcpOptions;
 use self::spool::Scratch;
@@ -275,11 +275,14 @@ fn check_paths(asked: &DistcpOptions, sources: &[Item], target: &Item) -> Ending
                 "{from} and {to}: either all or none of the paths must begin with {RAW}"
             )));
         }
-        if asked.delete && is_same_store(&source.store, &target.store) {
+        let ends = ((&source.store, &*source.path), (&target.store, &*target.path));
+        if asked.delete
+            && let Some((source_path, target_path)) = in_one_store(ends.0, ends.1)?
+        {
             // A source file directly in the target is its own copy.
-            let stays = !source.is_dir() && parent(&source.path) == Some(target.path.as_str());
-            let overlaps = (is_below(&source.path, &target.path) && !stays)
-                || (source.is_dir() && is_below(&target.path, &source.path));
+            let stays = !source.is_dir() && parent(&source_path) == Some(target_path.as_str());
+            let overlaps = (is_below(&source_path, &target_path) && !stays)
+                || (source.is_dir() && is_below(&target_path, &source_path));
             if overlaps {
                 return Err(Ended::invalid(format!(
                     "-delete would delete files of the source: {from} and {to} overlap"
