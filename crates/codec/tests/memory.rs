@@ -116,7 +116,7 @@ fn an_orc_schema_whose_fields_name_each_other() {
     let name = field(3, &[b'x'; 2000]);
     // A struct of 300 fields, all of which are the next such struct.
     let of = |next: u8| {
-        let fields = [vec![0x10, next].repeat(300), name.repeat(300)].concat();
+        let fields = [[0x10, next].repeat(300), name.repeat(300)].concat();
         field(4, &[vec![8, 12], fields].concat())
     };
     let footer: Vec<u8> = (1..60).flat_map(of).collect();

@@ -44,7 +44,7 @@ impl Settings {
                 read: conf.get(&keys::DFS_WEBHDFS_SOCKET_READ_TIMEOUT)?,
             },
             umask: umask::configured(conf)?,
-            replication: conf.get(&keys::DFS_REPLICATION)?.into(),
+            replication: conf.get(&keys::DFS_REPLICATION)?,
             block_size: i64::try_from(conf.get(&keys::DFS_BLOCKSIZE)?).unwrap_or(i64::MAX),
             buffer_size: conf.get(&keys::IO_FILE_BUFFER_SIZE)?,
             csrf,

@@ -197,7 +197,6 @@ impl Writer {
     }
 
     /// Does work step by step; where the runtime takes no more of it, the rest is lost.
-
     async fn continue_on_task(self: &Arc<Self>, work: Work<Bytes>) -> Result<()> {
         let done = self.steps_on_threads(work).await;
         if let Err(error) = &done

@@ -105,7 +105,7 @@ fn polled_and_dropped(kind: Kind) {
     let settings = site::settings(&[("dfs.namenode.acls.enabled", "true")]);
     let spec = Spec { name: &name, namenode: kind, datanodes: kind, count: 2, settings };
     over(Cluster::start(&spec), |cluster| {
-        let conf = Conf::load(&cluster.conf()).map_err(|error| error.to_string())?;
+        let conf = Conf::load(cluster.conf()).map_err(|error| error.to_string())?;
         let fs = FileSystem::connect(&conf, None).map_err(|error| error.to_string())?;
         let place = Place { fs: fs.clone(), conf, directory: String::new() };
         let cases: Vec<Case> = file_system::cases().into_iter().chain(files::cases()).collect();
