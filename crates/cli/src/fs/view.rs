@@ -17,29 +17,29 @@ use crate::units::now_ms;
 /// Permission bits of the directories of the mount table.
 const READ_ONLY: u32 = 0o555;
 
-/// The renames between mount points that are allowed.
+/// What both paths of a rename must have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RenameStrategy {
-    SameMountPoint,
-    SameTarget,
-    SameFileSystem,
+    MountPoint,
+    Target,
+    FileSystem,
 }
 
 impl RenameStrategy {
     pub fn parse(text: &str) -> Option<RenameStrategy> {
         Some(match text {
-            "SAME_MOUNTPOINT" => RenameStrategy::SameMountPoint,
-            "SAME_TARGET_URI_ACROSS_MOUNTPOINT" => RenameStrategy::SameTarget,
-            "SAME_FILESYSTEM_ACROSS_MOUNTPOINT" => RenameStrategy::SameFileSystem,
+            "SAME_MOUNTPOINT" => RenameStrategy::MountPoint,
+            "SAME_TARGET_URI_ACROSS_MOUNTPOINT" => RenameStrategy::Target,
+            "SAME_FILESYSTEM_ACROSS_MOUNTPOINT" => RenameStrategy::FileSystem,
             _ => return None,
         })
     }
 
     fn check(self, from: &At, to: &At) -> Outcome {
         let allowed = match self {
-            RenameStrategy::SameMountPoint => from.link == to.link,
-            RenameStrategy::SameTarget => from.target == to.target,
-            RenameStrategy::SameFileSystem => from.target.store.uri() == to.target.store.uri(),
+            RenameStrategy::MountPoint => from.link == to.link,
+            RenameStrategy::Target => from.target == to.target,
+            RenameStrategy::FileSystem => from.target.store.uri() == to.target.store.uri(),
         };
         match allowed {
             true => Ok(()),

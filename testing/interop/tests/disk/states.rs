@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use zerohop_interop::cluster::{Cluster, Spec};
@@ -189,7 +190,12 @@ fn leave(cluster: &mut Cluster, from: &str, phase: &Phase) -> Outcome {
         Ok(wrapped)
     })?;
     wait::until("Apache's DataNode is killed", SETTLE, || Ok(cluster.check_alive().is_err()))?;
+    let address = cluster.datanode_address(0);
     cluster.kill_datanode(0);
+    // It was killed together with its wrapper, and keeps its ports until it is gone.
+    wait::until("the ports of Apache's DataNode are free", SETTLE, || {
+        Ok(TcpListener::bind(&address).is_ok())
+    })?;
     wait_directories(cluster, phase.left)
 }
 

@@ -275,7 +275,6 @@ pub const CASES: &[Case] = &[
         255,
     ),
     differs(case("xtrack", SYNC, "-update -xtrack /track /s /t"), "refused by name", 255),
-    differs(case("async", TREE, "-async /s /t"), "refused by name", 255),
     differs(case("diff", SYNC, "-update -diff s1 s2 /s /t"), "refused by name", 255),
     differs(case("rdiff", SYNC, "-update -rdiff s2 s1 /s /t"), "refused by name", 255),
 ];

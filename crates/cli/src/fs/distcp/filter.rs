@@ -50,7 +50,7 @@ pub fn qualified(store: &dyn Store, path: &str) -> String {
 }
 
 /// Returns `true` if both stores are the same file system.
-fn is_same_store(one: &Arc<dyn Store>, other: &Arc<dyn Store>) -> bool {
+pub fn is_same_store(one: &Arc<dyn Store>, other: &Arc<dyn Store>) -> bool {
     if Arc::ptr_eq(one, other) {
         return true;
     }

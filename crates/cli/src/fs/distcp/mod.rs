@@ -27,7 +27,7 @@ use self::ending::{
     ACLS_NOT_SUPPORTED, DUPLICATE_INPUT, Ended, Ending, SUCCESS, UNKNOWN_ERROR,
     XATTRS_NOT_SUPPORTED,
 };
-use self::filter::{Filter, in_one_store, qualified};
+use self::filter::{Filter, in_one_store, is_same_store, qualified};
 use self::listing::Listing;
 use self::options::DistcpOptions;
 use self::spool::Scratch;
