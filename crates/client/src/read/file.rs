@@ -121,13 +121,14 @@ impl File {
 
     /// Asks for the blocks behind `from`, one of which must hold `offset`.
     async fn ask(&self, from: u64, offset: u64) -> Result<()> {
+        let fetched = |from| fetch(&self.client, &self.src, from).instrument(self.span.clone());
         for _ in 0..PROOFS_MAX {
-            let fresh = self.fetch(from).await?;
+            let fresh = fetched(from).await?;
             let proof = self.located.read().proof_of(&fresh);
             let is_proven = match proof {
                 Proof::Given => true,
                 Proof::Asked(known) => {
-                    let answer = self.fetch(known).await?;
+                    let answer = fetched(known).await?;
                     if self.located.read().contradicts(&answer.blocks) {
                         return Err(changed(&self.src));
                     }
@@ -135,35 +136,10 @@ impl File {
                 }
             };
             if is_proven {
-                return self.take(fresh, offset);
+                return self.located.write().take(fresh, offset, &self.src);
             }
         }
         Err(changed(&self.src))
-    }
-
-    async fn fetch(&self, from: u64) -> Result<LocatedBlocks> {
-        fetch(&self.client, &self.src, from).instrument(self.span.clone()).await
-    }
-
-    /// Takes the blocks of an answer about this file, one of which must hold `offset`.
-    fn take(&self, fresh: LocatedBlocks, offset: u64) -> Result<()> {
-        let (is_under_construction, version) = (fresh.is_under_construction, Version::of(&fresh));
-        let blocks = with_last(fresh, offset);
-        let mut located = self.located.write();
-        if located.contradicts(&blocks) {
-            return Err(changed(&self.src));
-        }
-        // A client appends to it since it was opened: its last block is read from a DataNode, not from its files.
-        located.is_under_construction |= is_under_construction;
-        located.version = version;
-        located.merge(blocks);
-        match located.at(offset) {
-            Some(_) => Ok(()),
-            None => {
-                let text = format!("Could not find target position {offset} in {}", self.src);
-                Err(Error::plain(text))
-            }
-        }
     }
 
     /// Asks how long the file is now.
@@ -194,21 +170,6 @@ async fn fetch(client: &Client, src: &str, offset: u64) -> Result<LocatedBlocks>
     let answer =
         client.namenode.block_locations(src, offset, prefetch.clamp(1, i64::MAX as u64)).await?;
     answer.ok_or_else(|| Error::new(ErrorKind::NotFound, format!("File does not exist: {src}")))
-}
-
-/// The blocks of an answer, with one that is being written where `offset` lies behind what the NameNode
-/// knows of it.
-fn with_last(answer: LocatedBlocks, offset: u64) -> Vec<LocatedBlock> {
-    let mut blocks = answer.blocks;
-    let is_behind = |last: &LocatedBlock| {
-        last.offset <= offset && blocks.iter().all(|block| block.offset < last.offset)
-    };
-    if !answer.is_last_complete
-        && let Some(last) = answer.last_block.filter(is_behind)
-    {
-        blocks.push(last);
-    }
-    blocks
 }
 
 /// The first blocks, and the length with what is readable of a last block being written. After a

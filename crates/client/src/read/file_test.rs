@@ -3,6 +3,7 @@
 use super::*;
 use crate::fixture::{Cluster, bytes_of, located, replica};
 use crate::read::Cursor;
+use crate::read::located::with_last;
 
 /// The block that is being written got other DataNodes: only the answer's last block says so, the
 /// list ends with what the NameNode knows of.

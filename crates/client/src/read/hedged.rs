@@ -106,9 +106,13 @@ impl<'a> HedgedRead<'a> {
         mut first: JoinHandle<Result<Read>>,
         part: Part,
     ) -> Result<Read> {
+        tokio::select! {
+            read = joined(&mut first) => return read,
+            () = track.race.first_choice() => {}
+        }
         let mut attempt = track.attempt(Side::Second);
         let file = self.file.file();
-        // The only replica is left to the first one, which may not have chosen it yet.
+        // The only replica is left to the first one.
         let block = file.located_at(part.pos).filter(|block| block.replicas.len() > 1);
         if block.is_none_or(|block| file.usable_replica(&block, &attempt.tried).is_none()) {
             return joined(&mut first).await;

@@ -1,6 +1,6 @@
 //! The blocks of an open file, as far as they are known, and whether an answer is about the same file.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::types::{LocatedBlock, LocatedBlocks};
 use zerohop_wire::{Block, BlockId};
 
@@ -77,6 +77,23 @@ impl Located {
         first.map_or(Proof::Given, |first| Proof::Asked(first.offset))
     }
 
+    /// Takes the blocks of an answer about the same file, one of which must hold `offset`.
+    pub(super) fn take(&mut self, fresh: LocatedBlocks, offset: u64, src: &str) -> Result<()> {
+        let (is_under_construction, version) = (fresh.is_under_construction, Version::of(&fresh));
+        let blocks = with_last(fresh, offset);
+        if self.contradicts(&blocks) {
+            return Err(changed(src));
+        }
+        // A client appends to it since it was opened: its last block is read from a DataNode, not from its files.
+        self.is_under_construction |= is_under_construction;
+        self.version = version;
+        self.merge(blocks);
+        match self.at(offset) {
+            Some(_) => Ok(()),
+            None => Err(Error::plain(format!("Could not find target position {offset} in {src}"))),
+        }
+    }
+
     /// Takes fresh blocks in; a last block being written keeps the length that was found. Blocks are cut at
     /// the end of the file: the last block of a snapshot may have grown by an append, and the NameNode reports its new length.
     pub(super) fn merge(&mut self, fresh: Vec<LocatedBlock>) {
@@ -100,6 +117,21 @@ impl Located {
             }
         }
     }
+}
+
+/// The blocks of an answer, with one that is being written where `offset` lies behind what the NameNode
+/// knows of it.
+pub(super) fn with_last(answer: LocatedBlocks, offset: u64) -> Vec<LocatedBlock> {
+    let mut blocks = answer.blocks;
+    let is_behind = |last: &LocatedBlock| {
+        last.offset <= offset && blocks.iter().all(|block| block.offset < last.offset)
+    };
+    if !answer.is_last_complete
+        && let Some(last) = answer.last_block.filter(is_behind)
+    {
+        blocks.push(last);
+    }
+    blocks
 }
 
 /// Another file has taken the path (`DFSInputStream.fetchAndCheckLocatedBlocks`): its bytes must not be taken for those of the

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use std::io;
 use std::net::Shutdown;
 use std::sync::Arc;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{Notify, OwnedSemaphorePermit};
 use zerohop_transport::net::DataStream;
 
 /// Which of the two.
@@ -19,7 +19,11 @@ pub(super) enum Side {
 
 /// A range of one block that two attempts read at the same time.
 #[derive(Default)]
-pub(super) struct Race(Mutex<State>);
+pub(super) struct Race {
+    state: Mutex<State>,
+    /// Notified when the first side chooses its first DataNode.
+    first_choice: Notify,
+}
 
 #[derive(Default)]
 struct State {
@@ -43,21 +47,27 @@ pub(super) struct Lost {
 impl Race {
     /// Ends the race: a side that waits for a DataNode stops waiting.
     pub(super) fn end(&self) {
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         state.is_over = true;
         for stream in std::mem::take(&mut state.waiting).into_iter().flatten() {
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
 
+    /// Waits until the first side has chosen a DataNode. A second side that begins earlier could take the one that the
+    /// first would have chosen, and leave it the slower one.
+    pub(super) async fn first_choice(&self) {
+        self.first_choice.notified().await;
+    }
+
     /// Takes the corrupt replicas that are reported to the NameNode.
     pub(super) fn take_corrupt(&self) -> Vec<LocatedBlock> {
-        self.0.lock().suspects.take()
+        self.state.lock().suspects.take()
     }
 
     /// Takes what another attempt has to know, where both have failed.
     pub(super) fn take_lost(&self) -> Lost {
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         let chosen = std::mem::take(&mut state.chosen);
         Lost {
             nodes: chosen.into_iter().map(|(node, _)| node).collect(),
@@ -87,11 +97,14 @@ impl Contender {
 
     /// Chooses a DataNode; false if the other side has chosen it.
     pub(super) fn choose(&self, node: &DatanodeInfo) -> bool {
-        let mut state = self.race.0.lock();
+        let mut state = self.race.state.lock();
         match state.chosen.iter().find(|(chosen, _)| chosen == node) {
             Some((_, side)) => *side == self.side,
             None => {
                 state.chosen.push((node.clone(), self.side));
+                if self.side == Side::First {
+                    self.race.first_choice.notify_one();
+                }
                 true
             }
         }
@@ -99,7 +112,7 @@ impl Contender {
 
     /// Whether the race is over: nobody waits for this attempt any more.
     pub(super) fn is_beaten(&self) -> bool {
-        self.race.0.lock().is_over
+        self.race.state.lock().is_over
     }
 
     /// Notes that a replica could not be read.
@@ -110,7 +123,7 @@ impl Contender {
         error: &str,
         is_corrupt: bool,
     ) {
-        let mut state = self.race.0.lock();
+        let mut state = self.race.state.lock();
         state.last_error = Some(error.to_owned());
         if is_corrupt {
             state.suspects.add(block, replica);
@@ -120,7 +133,7 @@ impl Contender {
     /// Has the end of the race shut `stream` down, as long as what is returned lives.
     pub(super) fn watch(&self, stream: &DataStream) -> io::Result<Watched> {
         let stream = stream.try_clone()?;
-        let mut state = self.race.0.lock();
+        let mut state = self.race.state.lock();
         if state.is_over {
             return Err(io::Error::other("another replica was faster"));
         }
@@ -138,7 +151,7 @@ pub(super) struct Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        self.race.0.lock().waiting[self.side as usize] = None;
+        self.race.state.lock().waiting[self.side as usize] = None;
     }
 }
 

@@ -167,9 +167,10 @@ fn compare(cluster: &Cluster, hdfs: &str) -> Outcome {
     let meaning = |whose: Whose| {
         let root = &directory(whose)[1..];
         let view = |name: &str| (name.to_uppercase(), format!("viewfs://{name}-{root}"));
+        let user = "root";
         let mut meaning: Vec<(String, String)> =
             ["view", "fall", "merge", "empty", "nfly", "across"].map(view).to_vec();
-        meaning.push(("TRASH".to_owned(), format!("{hdfs}/user/root/.Trash/Current/{root}")));
+        meaning.push(("TRASH".to_owned(), format!("{hdfs}/user/{user}/.Trash/Current/{root}")));
         meaning.push(("ROOT".to_owned(), format!("{hdfs}/{root}")));
         meaning.push(("ROOT".to_owned(), format!("/{root}")));
         meaning
