@@ -3,7 +3,6 @@
 
 mod clock;
 mod guarded;
-mod networks;
 mod printed;
 mod rest;
 mod sshd;

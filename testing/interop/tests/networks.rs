@@ -1,5 +1,6 @@
 //! A pair on machines of its own, whose networks fail: the active NameNode is cut off from JournalNodes, from ZooKeeper, from
-//! DataNodes and from all, both ways or one way. A client on another machine keeps working.
+//! DataNodes and from all, both ways or one way. A client on another machine keeps working: this test is a program of its own, because
+//! the client's connections are those of one thread of the process, which stays on the machine that it began on.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
